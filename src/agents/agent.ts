@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { isZod } from '../tools/schema.ts'
+import type { JsonSchema, ModelMessage } from '../models/model.ts'
+import type { Tool, ToolContext } from '../tools/tool.ts'
+
+/** Called once per run; returns the tools that run may use. What it throws costs its own tools only. */
+export type ToolProvider = (context: Pick<ToolContext, 'principal' | 'threadId' | 'runId' | 'metadata' | 'signal'>) => Tool | readonly Tool[] | Promise<Tool | readonly Tool[]>
+
+const callable = <F>(what: string) => z.custom<F>((value) => typeof value === 'function', `expected ${what}`)
+const tool = z.custom<Tool>((value) => typeof value === 'object' && value !== null && (value as Partial<Tool>).kind === 'tool', 'expected a tool made by defineTool')
+const schema = z.custom<z.ZodType | JsonSchema>((value) => isZod(value) || (typeof value === 'object' && value !== null && !Array.isArray(value)), 'expected a zod schema or a JSON schema')
+const positive = z.number().int().positive()
+const milliseconds = z.number().positive()
+
+export const modelSettingsSchema = z.strictObject({
+  temperature: z.number().min(0).max(2).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  maxOutputTokens: positive.optional(),
+  reasoningEffort: z.string().optional(),
+  seed: z.number().int().optional(),
+  stop: z.array(z.string()).optional(),
+  frequencyPenalty: z.number().optional(),
+  presencePenalty: z.number().optional()
+})
+
+export const timeoutsSchema = z.strictObject({
+  /** From the request to the first event of a model call. */
+  firstTokenMs: milliseconds.default(60_000),
+  /** Silence inside a model call; comment pings do not count as life. */
+  idleMs: milliseconds.default(60_000),
+  /** Of the whole run. */
+  totalMs: milliseconds.default(300_000)
+})
+
+export const toolChoiceSchema = z.union([z.enum(['auto', 'required', 'none']), z.strictObject({ tool: z.string() })])
+
+/** The attributes of an agent; defaults and meanings in docs/agents.md. */
+export const agentSchema = z.strictObject({
+  key: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'expected letters, digits, ".", "_" or "-", at most 128'),
+  aliases: z.array(z.string()).default([]),
+  name: z.string().min(1).optional(),
+  description: z.string().default(''),
+  /** `provider:model`, a plain model id of the default provider, or absent for the registry's default. */
+  model: z.string().min(1).optional(),
+  modelSettings: modelSettingsSchema.default({}),
+  instructions: z.string().default('You are a helpful agent.'),
+  maxHistory: positive.optional(),
+  tools: z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])).default([]),
+  requiredTools: z.array(z.string()).default([]),
+  requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
+  responseFormat: schema.optional(),
+  maxSteps: positive.optional(),
+  maxToolCalls: positive.nullable().optional(),
+  toolChoice: toolChoiceSchema.default('auto'),
+  toolConcurrency: positive.default(4),
+  toolTimeoutMs: milliseconds.default(120_000),
+  timeouts: timeoutsSchema.prefault({}),
+  titleGeneration: z.boolean().default(true),
+  onDisconnect: z.enum(['continue', 'stop']).default('continue'),
+  meta: z.record(z.string(), z.unknown()).default({}),
+  hidden: z.boolean().default(false),
+  directAccess: z.boolean().default(false),
+  abstract: z.boolean().default(false)
+})
+
+export type AgentDefinition = z.input<typeof agentSchema>
+
+/** A checked definition whose name is settled; `kind` tells it from any other exported value. */
+export type DefinedAgent = Readonly<z.output<typeof agentSchema>> & { readonly kind: 'agent' }
+
+/** An agent of the registry: stable id, tools resolved from their names, model settled. */
+export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name'> {
+  readonly id: string
+  readonly name: string
+  /** Full `provider:model`. */
+  readonly model: string
+  readonly tools: readonly (Tool | ToolProvider)[]
+}
+
+/** Checks and freezes a definition. Throws a ZodError listing everything that is wrong with it. */
+export function defineAgent (definition: AgentDefinition): DefinedAgent {
+  return Object.freeze({ kind: 'agent', ...agentSchema.parse(definition) })
+}
