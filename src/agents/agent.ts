@@ -63,7 +63,8 @@ export const agentSchema = z.strictObject({
   abstract: z.boolean().default(false)
 })
 
-export type AgentDefinition = z.input<typeof agentSchema>
+/** `kind` is allowed, so that a defined agent can be spread as the base of another. */
+export type AgentDefinition = z.input<typeof agentSchema> & { readonly kind?: 'agent' }
 
 /** A checked definition whose name is settled; `kind` tells it from any other exported value. */
 export type DefinedAgent = Readonly<z.output<typeof agentSchema>> & { readonly kind: 'agent' }
@@ -79,5 +80,6 @@ export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name'> {
 
 /** Checks and freezes a definition. Throws a ZodError listing everything that is wrong with it. */
 export function defineAgent (definition: AgentDefinition): DefinedAgent {
-  return Object.freeze({ kind: 'agent', ...agentSchema.parse(definition) })
+  const { kind, ...attributes } = definition
+  return Object.freeze({ ...agentSchema.parse(attributes), kind: 'agent' })
 }

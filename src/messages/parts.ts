@@ -25,11 +25,11 @@ const toolFields = {
 
 export const messagePartSchema = z.union([
   z.object({ type: z.literal('text'), text: z.string(), state: textState, providerMetadata: providerMetadata.optional() }),
-  z.object({ type: z.literal('reasoning'), text: z.string(), state: textState, providerMetadata: providerMetadata.optional() }),
+  z.object({ type: z.literal('reasoning'), id: z.string().optional(), text: z.string(), state: textState, providerMetadata: providerMetadata.optional() }),
   z.object({ type: z.literal('step-start') }),
   z.object({ type: z.literal('file'), url: z.string(), mediaType: z.string(), filename: z.string().optional(), providerMetadata: providerMetadata.optional() }),
-  z.object({ type: z.literal('source-url'), sourceId: z.string(), url: z.string(), title: z.string().optional() }),
-  z.object({ type: z.literal('source-document'), sourceId: z.string(), mediaType: z.string(), title: z.string(), filename: z.string().optional() }),
+  z.object({ type: z.literal('source-url'), sourceId: z.string(), url: z.string(), title: z.string().optional(), providerMetadata: providerMetadata.optional() }),
+  z.object({ type: z.literal('source-document'), sourceId: z.string(), mediaType: z.string(), title: z.string(), filename: z.string().optional(), providerMetadata: providerMetadata.optional() }),
   z.object({ type: z.literal('dynamic-tool'), toolName: z.string(), ...toolFields }),
   z.object({ type: z.templateLiteral(['tool-', z.string()]), ...toolFields }),
   z.object({ type: z.templateLiteral(['data-', z.string()]), id: z.string().optional(), data: z.unknown() })

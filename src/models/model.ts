@@ -6,14 +6,14 @@ import type { BatchStream } from '../streams/batch.ts'
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 export interface ModelSettings {
-  readonly temperature?: number
-  readonly topP?: number
-  readonly maxOutputTokens?: number
-  readonly reasoningEffort?: string
-  readonly seed?: number
-  readonly stop?: readonly string[]
-  readonly frequencyPenalty?: number
-  readonly presencePenalty?: number
+  readonly temperature?: number | undefined
+  readonly topP?: number | undefined
+  readonly maxOutputTokens?: number | undefined
+  readonly reasoningEffort?: string | undefined
+  readonly seed?: number | undefined
+  readonly stop?: readonly string[] | undefined
+  readonly frequencyPenalty?: number | undefined
+  readonly presencePenalty?: number | undefined
 }
 
 export interface ModelToolCall {

@@ -50,8 +50,8 @@ export interface TurnPlan<T> {
   readonly createThread?: { readonly agentId: string, readonly title?: string | undefined, readonly metadata?: Readonly<Record<string, unknown>> | undefined } | undefined
   /** Inserted in this order; the last one becomes the head. */
   readonly messages: readonly NewMessage[]
-  /** A suspended message that goes on: set back to streaming with these parts. */
-  readonly continueMessage?: { readonly id: string, readonly parts: readonly MessagePart[] } | undefined
+  /** A suspended message that got answers: its parts, and whether it goes on or still waits for others. */
+  readonly continueMessage?: { readonly id: string, readonly parts: readonly MessagePart[], readonly status: 'streaming' | 'suspended' } | undefined
   /** The suspended run that this turn ends (it was continued or superseded), with the parts its message keeps. */
   readonly endRun?: { readonly id: string, readonly messageId: string, readonly parts: readonly MessagePart[] | undefined, readonly status: 'completed' | 'stopped' } | undefined
   readonly run?: { readonly id: string, readonly messageId: string, readonly agentId: string, readonly holder: string, readonly leaseUntil: Date } | undefined

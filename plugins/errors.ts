@@ -1,0 +1,41 @@
+import fp from 'fastify-plugin'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+import { AppError, invalidRequest, isAppError, toPublicError } from '../src/errors.ts'
+
+/** One throw, one JSON body: `{code, message, retryable, ref, details?}`, whatever went wrong and wherever. */
+export default fp(async (app) => {
+  app.setErrorHandler((error: unknown, request, reply) => answer(translate(error), request, reply))
+  app.setNotFoundHandler((request, reply) => answer(new AppError('not_found', 'No such route.'), request, reply))
+}, { name: 'errors' })
+
+function answer (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const body = toPublicError(error)
+  const status = isAppError(error) ? error.statusCode : 500
+  const fields = { err: error, ref: body.ref, code: body.code }
+  if (status >= 500) request.log.error(fields, 'request failed')
+  else request.log.info({ ref: body.ref, code: body.code }, 'request refused')
+  if (isAppError(error) && error.retryAfterMs !== undefined) void reply.header('retry-after', String(Math.ceil(error.retryAfterMs / 1000)))
+  return reply.code(status).type('application/json').send(body)
+}
+
+/** What Fastify and its schema check throw, in our words. */
+function translate (error: unknown): unknown {
+  if (isAppError(error)) return error
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const issues = error.validation.map(({ instancePath, message }) => ({ path: instancePath.slice(1).replaceAll('/', '.'), message: message ?? 'is not valid' }))
+    const first = issues[0]
+    return invalidRequest(first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'body' : first.path}: ${first.message}`, issues)
+  }
+  const { code, statusCode } = error as Partial<FastifyError>
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('payload_too_large', 'The request body is too large.', { cause: error })
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return bodyFault('expected content-type application/json', error)
+  if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return bodyFault('expected a JSON body', error)
+  if (error instanceof SyntaxError && statusCode === 400) return bodyFault(`expected valid JSON without the keys "__proto__" and "constructor.prototype"`, error)
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_request', 'The request is not valid HTTP for this service.', { cause: error })
+  return error
+}
+
+function bodyFault (message: string, cause: unknown): AppError {
+  return new AppError('invalid_request', `body: ${message}`, { cause, details: { issues: [{ path: 'body', message }] } })
+}

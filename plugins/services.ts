@@ -1,0 +1,66 @@
+import fp from 'fastify-plugin'
+import { v7 as uuidv7 } from 'uuid'
+import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
+import type { Config } from '../src/config.ts'
+import type { Database } from '../src/database/database.ts'
+import { createChat, type ChatService } from '../src/runs/chat.ts'
+import { createCheckpointer } from '../src/runs/checkpointer.ts'
+import { createHolder } from '../src/runs/holder.ts'
+import { createHeadlessService, type HeadlessService } from '../src/runs/headless.ts'
+import { keepLeases } from '../src/runs/lease-keeper.ts'
+import { createMemoryRunLog } from '../src/runs/memory/memory-run-log.ts'
+import { createRecovery } from '../src/runs/recovery.ts'
+import { createRunRegistry, type RunRegistry } from '../src/runs/run-registry.ts'
+import { createRunService, type RunService } from '../src/runs/run-service.ts'
+import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    agents: AgentRegistry
+    database: Database
+    chat: ChatService
+    headless: HeadlessService
+    runs: RunService
+    threads: ThreadService
+    runRegistry: RunRegistry
+  }
+}
+
+export interface ServicesOptions {
+  readonly config: Config
+  readonly agents: AgentRegistry
+  readonly models: ModelRegistry
+  readonly database: Database
+}
+
+/** Builds what the routes use, from the parts the process was given; ends it with the app. */
+export default fp<ServicesOptions>(async (app, { config, agents, models, database }) => {
+  const { log } = app
+  const { turns } = database
+  const holder = createHolder()
+  const newId = () => uuidv7()
+  const runLog = createMemoryRunLog({ graceMs: config.runGraceMs })
+  const runRegistry = createRunRegistry({ runLog, log, graceMs: config.runGraceMs })
+  const recovery = createRecovery({ turns, runs: runRegistry, holder, log })
+  const checkpointer = createCheckpointer({ turns, holder, log })
+  const deps = { models, log, toolOutputLimit: config.toolOutputLimit }
+  const chat = createChat({ agents, turns, runs: runRegistry, recovery, checkpointer, holder, deps, newId, historyToolOutputLimit: config.historyToolOutputLimit })
+
+  app.decorate('agents', agents)
+  app.decorate('database', database)
+  app.decorate('runRegistry', runRegistry)
+  app.decorate('chat', chat)
+  app.decorate('headless', createHeadlessService({ agents, chat, deps, newId }))
+  app.decorate('runs', createRunService({ turns, runs: runRegistry, chat }))
+  app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, newId }))
+
+  await recovery.sweep()
+  const leases = keepLeases({ turns, recovery, holder, log })
+  app.addHook('onClose', async () => {
+    leases.close()
+    await runRegistry.drain(0)
+    await checkpointer.close()
+    await runLog.close()
+    await database.close()
+  })
+}, { name: 'services' })

@@ -1,0 +1,33 @@
+import { decodeChatRequest } from '../../src/protocols/ai-sdk/decode.ts'
+import { decodeConversation } from '../../src/protocols/ai-sdk/decode-conversation.ts'
+import { aiSdkProtocol } from '../../src/protocols/ai-sdk/encode.ts'
+import { invalidRequest } from '../../src/errors.ts'
+import { threadIdField, threadParams } from '../schemas/fields.ts'
+import { sendReply } from '../send-reply.ts'
+import type { RoutePlugin } from '../route-plugin.ts'
+
+/** The paths and bodies that useChat uses by default. */
+const chat: RoutePlugin = async (app) => {
+  app.post('/chat', async (request, reply) => {
+    const { threadId, agentId, metadata, turn, messages } = decodeChatRequest(request.body)
+    if (threadId === undefined) {
+      const answer = await app.chat.takeStatelessTurn(request.principal, { agentId, metadata, messages: decodeConversation(messages, ['messages']) })
+      return sendReply(reply, answer, aiSdkProtocol)
+    }
+    assertThreadId(threadId)
+    return sendReply(reply, await app.chat.takeTurn(request.principal, { threadId, agentId, metadata, request: turn }), aiSdkProtocol)
+  })
+
+  app.get('/chat/:threadId/stream', { schema: { params: threadParams } }, async (request, reply) => {
+    const running = await app.chat.resume(request.principal, request.params.threadId)
+    return running === undefined ? reply.code(204).send() : sendReply(reply, running, aiSdkProtocol)
+  })
+}
+
+function assertThreadId (id: string): void {
+  const result = threadIdField.safeParse(id)
+  const message = result.error?.issues[0]?.message
+  if (message !== undefined) throw invalidRequest(`id: ${message}`, [{ path: 'id', message }])
+}
+
+export default chat

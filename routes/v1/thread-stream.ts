@@ -1,0 +1,19 @@
+import { aiSdkProtocol } from '../../src/protocols/ai-sdk/encode.ts'
+import { threadParams } from '../schemas/fields.ts'
+import { sendReply } from '../send-reply.ts'
+import type { RoutePlugin } from '../route-plugin.ts'
+
+const threadStream: RoutePlugin = async (app) => {
+  // 204 for idle, suspended, unknown and foreign threads alike.
+  app.get('/threads/:threadId/stream', { schema: { params: threadParams } }, async (request, reply) => {
+    const running = await app.chat.resume(request.principal, request.params.threadId)
+    return running === undefined ? reply.code(204).send() : sendReply(reply, running, aiSdkProtocol)
+  })
+
+  app.post('/threads/:threadId/stop', { schema: { params: threadParams } }, async (request) => {
+    await app.threads.get(request.principal, request.params.threadId)
+    return { runId: await app.chat.stop(request.principal, request.params.threadId) ?? null }
+  })
+}
+
+export default threadStream

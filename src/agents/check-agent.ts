@@ -1,0 +1,85 @@
+import type { Tool } from '../tools/tool.ts'
+import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
+import { schemaProblem, toolProblems } from './check-tool.ts'
+import type { Entry } from './collect-entries.ts'
+import { issueReasons } from './faults.ts'
+import { agentId } from './ids.ts'
+import { didYouMean } from './suggest.ts'
+
+export interface CheckContext {
+  /** Tools of the configuration, which agents may name. */
+  readonly tools: ReadonlyMap<string, Tool>
+  /** The full id of a model, or why it cannot be used. */
+  readonly resolveModel: (id: string | undefined) => { readonly id: string } | { readonly problem: string }
+}
+
+export interface CheckedAgent {
+  /** Absent when there are problems. */
+  readonly agent: Agent | undefined
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** One entry, with everything that is wrong with it. */
+export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckContext): CheckedAgent {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed(['expected an agent made by defineAgent, an entry with its attributes, or a file'])
+  const { kind = 'agent', ...attributes } = value as { kind?: unknown }
+  if (kind !== 'agent') return failed([`expected an agent, got a ${String(kind)}`])
+  const parsed = agentSchema.safeParse(attributes)
+  if (!parsed.success) return failed(issueReasons(parsed.error.issues, Object.keys(agentSchema.shape)))
+  const { data } = parsed
+  const own = resolveTools(data.tools, tools)
+  const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
+  const model = resolveModel(data.model)
+  const problems = [
+    ...own.problems,
+    ...format === undefined ? [] : [`responseFormat: ${format}`],
+    ...'problem' in model ? [`model: ${model.problem}`] : [],
+    ...choiceProblems(data.toolChoice, own)
+  ]
+  if (problems.length > 0 || 'problem' in model) return failed(problems)
+  const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools })
+  return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
+}
+
+interface OwnTools {
+  readonly tools: readonly (Tool | ToolProvider)[]
+  readonly names: ReadonlySet<string>
+  /** False where a provider may bring tools that are known only when a run starts. */
+  readonly complete: boolean
+  readonly problems: readonly string[]
+}
+
+function resolveTools (listed: readonly (Tool | ToolProvider | string)[], known: ReadonlyMap<string, Tool>): OwnTools {
+  const names = new Set<string>()
+  const problems: string[] = []
+  const tools: (Tool | ToolProvider)[] = []
+  for (const [index, item] of listed.entries()) {
+    const tool = typeof item === 'string' ? known.get(item) : item
+    if (tool === undefined) {
+      problems.push(`tools[${index}]: unknown tool "${String(item)}".${didYouMean(String(item), [...known.keys()])}`)
+      continue
+    }
+    tools.push(tool)
+    if (typeof tool === 'function') continue
+    // Those of the configuration are checked where they are listed.
+    if (typeof item !== 'string') problems.push(...toolProblems(tool).map((problem) => `tools[${index}]: ${problem}`))
+    if (names.has(tool.name)) problems.push(`tools[${index}]: a second tool named "${tool.name}"`)
+    names.add(tool.name)
+  }
+  return { tools, names, complete: tools.every((tool) => typeof tool !== 'function'), problems }
+}
+
+function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTools): string[] {
+  if (typeof choice === 'string' || names.has(choice.tool) || !complete) return []
+  return [`toolChoice: the agent has no tool "${choice.tool}".${didYouMean(choice.tool, [...names])}`]
+}
+
+function missingRequired (required: readonly string[], { names, complete }: OwnTools): string[] {
+  if (!complete) return []
+  return required.filter((name) => !names.has(name)).map((name) => `requiredTools: the agent has no tool "${name}", so nothing is required.${didYouMean(name, [...names])}`)
+}
+
+function failed (problems: readonly string[]): CheckedAgent {
+  return { agent: undefined, problems, warnings: [] }
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { providerSchema } from '../models/providers.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { AgentDefinition, DefinedAgent } from './agent.ts'
+
+/** The shape of a configuration; its agents, tools and providers are checked one by one afterwards, so that all mistakes are found. */
+export const configSchema = z.strictObject({
+  agents: z.array(z.unknown(), 'expected a list of agents, or of files that define them'),
+  tools: z.array(z.unknown(), 'expected a list of tools made by defineTool').default([]),
+  providers: z.record(z.string(), z.unknown(), 'expected providers by name').default({}),
+  defaultModel: z.string().min(1).optional(),
+  defaultAgent: z.string().min(1).optional()
+})
+
+/** A service that models are asked from. */
+export type ProviderDefinition = z.input<typeof providerSchema>
+
+/** What a deployment serves. */
+export interface ParleyConfig {
+  /**
+   * Agents, plain entries of the same attributes, or files that hold them: a path or a glob relative to this file, or
+   * the bare name of a file in `agents/`.
+   */
+  agents: readonly (DefinedAgent | AgentDefinition | string)[]
+  /** Tools that agents may name instead of importing them. */
+  tools?: readonly Tool[]
+  providers?: Readonly<Record<string, ProviderDefinition>>
+  /** `provider:model` of agents that name none. */
+  defaultModel?: string
+  /** Key or id of the agent that a chat without one goes to. */
+  defaultAgent?: string
+}
+
+/** Gives a configuration its type. It checks nothing: the loader reports the mistakes of all files together. */
+export function defineConfig (config: ParleyConfig): ParleyConfig {
+  return config
+}

@@ -1,0 +1,70 @@
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { randomUUID } from 'node:crypto'
+import closeSignal from '../plugins/close-signal.ts'
+import crossOrigin from '../plugins/cross-origin.ts'
+import errors from '../plugins/errors.ts'
+import principal from '../plugins/principal.ts'
+import readiness from '../plugins/readiness.ts'
+import services from '../plugins/services.ts'
+import streamReply from '../plugins/stream-reply.ts'
+import chatRoutes from '../routes/api/chat.ts'
+import healthRoutes from '../routes/health.ts'
+import agentRoutes from '../routes/v1/agents.ts'
+import messageRoutes from '../routes/v1/messages.ts'
+import runRoutes from '../routes/v1/runs.ts'
+import threadRoutes from '../routes/v1/threads.ts'
+import threadStreamRoutes from '../routes/v1/thread-stream.ts'
+import type { AgentRegistry, ModelRegistry } from './agents/registry.ts'
+import type { Config } from './config.ts'
+import type { Database } from './database/database.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly agents: AgentRegistry
+  readonly models: ModelRegistry
+  /** Closed with the app. */
+  readonly database: Database
+  /** Silent when absent. */
+  readonly log?: FastifyBaseLogger
+}
+
+/** The whole service, ready to listen or to be injected into. Every replaceable part is an option. */
+export async function buildApp ({ config, agents, models, database, log }: AppOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    ...(log === undefined ? {} : { loggerInstance: log }),
+    bodyLimit: config.maxBodyBytes,
+    trustProxy: trusted(config.trustProxy),
+    genReqId: () => randomUUID(),
+    // Otherwise an idle keep-alive connection holds the exit, and late requests for stop, resume and history are refused.
+    forceCloseConnections: true,
+    return503OnClosing: false
+  }).withTypeProvider<ZodTypeProvider>()
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+
+  await app.register(errors)
+  await app.register(crossOrigin, { origins: config.corsOrigins })
+  await app.register(closeSignal)
+  await app.register(streamReply, { heartbeatMs: config.heartbeatMs })
+  await app.register(services, { config, agents, models, database })
+  await app.register(readiness)
+
+  await app.register(healthRoutes)
+  await app.register(async (scope) => {
+    await scope.register(principal)
+    await scope.register(agentRoutes, { prefix: '/v1' })
+    await scope.register(threadRoutes, { prefix: '/v1' })
+    await scope.register(messageRoutes, { prefix: '/v1' })
+    await scope.register(threadStreamRoutes, { prefix: '/v1' })
+    await scope.register(runRoutes, { prefix: '/v1' })
+    await scope.register(chatRoutes, { prefix: '/api' })
+  })
+  return app
+}
+
+/** A number of proxies is a rule on the hop. */
+function trusted (trustProxy: Config['trustProxy']): NonNullable<FastifyServerOptions['trustProxy']> {
+  if (typeof trustProxy === 'number') return (_address, hop) => hop < trustProxy
+  return typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy]
+}

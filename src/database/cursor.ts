@@ -1,0 +1,27 @@
+import type { z } from 'zod'
+import { invalidRequest } from '../errors.ts'
+
+/** A place in a list, opaque to clients. */
+export function encodeCursor (place: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url')
+}
+
+/** Throws invalid_request naming the field for anything that is no place of this kind of list. */
+export function decodeCursor<T> (text: string, place: z.ZodType<T>, field: string): T {
+  const parsed = place.safeParse(parseJson(Buffer.from(text, 'base64url').toString('utf8')))
+  if (!parsed.success) throw badCursor(field)
+  return parsed.data
+}
+
+export function badCursor (field: string): Error {
+  return invalidRequest(`The ${field} is not a cursor of this list.`, [{ path: field, message: 'not a cursor of this list' }])
+}
+
+function parseJson (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What is not JSON is not one of our cursors; the caller says so.
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+import { join, sqltag as sql } from '@prisma/client/runtime/client'
+import { v7 as uuid } from 'uuid'
+import { textOf, type MessagePart } from '../messages/parts.ts'
+import type { Checkpoint, TurnEnd, TurnStore } from '../runs/turn-store.ts'
+import type { StoreContext, TransactionClient } from './client.ts'
+import { retrying } from './failures.ts'
+import { searchable } from './text.ts'
+
+/** The run is no longer the caller's: undoes the transaction. */
+class StaleRun extends Error {}
+
+// Three arguments a run, far below what one statement may have.
+const maxCheckpointsPerStatement = 1_000
+
+export function createEndOfRun ({ client }: StoreContext): Pick<TurnStore, 'checkpoint' | 'finish' | 'interrupt'> {
+  function ending (work: (tx: TransactionClient) => Promise<void>): Promise<boolean> {
+    return retrying(() => client.$transaction(work)).then(() => true, (error: unknown) => {
+      if (error instanceof StaleRun) return false
+      throw error
+    })
+  }
+
+  return {
+    checkpoint: async (holder, checkpoints) => {
+      const saved = new Set<string>()
+      await client.$transaction(async (tx) => {
+        for (let start = 0; start < checkpoints.length; start += maxCheckpointsPerStatement) {
+          const rows = await saveParts(tx, holder, checkpoints.slice(start, start + maxCheckpointsPerStatement))
+          for (const { runId } of rows) saved.add(runId)
+        }
+      })
+      return checkpoints.flatMap(({ runId }) => saved.has(runId) ? [] : [runId])
+    },
+
+    finish: (holder, end) => ending(async (tx) => {
+      const now = new Date()
+      const threadKey = await touchThreadOf(tx, end.runId, holder, now)
+      await closeRun(tx, { threadKey, holder, end, now })
+      if (end.discardMessage) await discardMessage(tx, threadKey, end.messageId)
+      else await completeMessage(tx, threadKey, end, now)
+      if (end.usageRecords.length > 0) await insertUsage(tx, threadKey, end, now)
+    }),
+
+    interrupt: (run, { parts, errorRef }) => ending(async (tx) => {
+      const now = new Date()
+      const threadKey = await touchThreadOf(tx, run.id, run.holder, now)
+      const ended = await tx.$executeRaw`UPDATE "Run" SET status = 'interrupted', "activeThreadKey" = NULL, "endedAt" = ${now}, "errorRef" = ${errorRef}
+        WHERE id = ${run.id} AND holder = ${run.holder} AND "leaseUntil" = ${run.leaseUntil} AND status = 'running'`
+      if (ended === 0) throw new StaleRun()
+      await tx.$executeRaw`UPDATE "Message" SET status = 'interrupted', ${partsColumns(parts)}, "errorRef" = ${errorRef}, "completedAt" = ${now}
+        WHERE "threadKey" = ${threadKey} AND id = ${run.messageId}`
+    })
+  }
+}
+
+/** One statement for all runs of a process; a message whose run is not the holder's any more does not match. */
+function saveParts (tx: TransactionClient, holder: string, checkpoints: readonly Checkpoint[]): Promise<{ runId: string }[]> {
+  if (checkpoints.length === 0) return Promise.resolve([])
+  const rows = checkpoints.map(({ runId, messageId, parts }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)})`)
+  return tx.$queryRaw<{ runId: string }[]>`UPDATE "Message" SET parts = saved.column3
+    FROM (VALUES ${join(rows)}) AS saved JOIN "Run" r ON r.id = saved.column1
+    WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id
+    RETURNING "Message"."runId"`
+}
+
+/** First of all writes, because whoever removes a thread locks it first too: the other order would be a deadlock. */
+async function touchThreadOf (tx: TransactionClient, runId: string, holder: string, now: Date): Promise<string> {
+  const [row] = await tx.$queryRaw<{ key: string }[]>`UPDATE "Thread" SET "updatedAt" = ${now}, "lastMessageAt" = ${now}, "activeAt" = ${now}
+    WHERE key = (SELECT r."threadKey" FROM "Run" r WHERE r.id = ${runId} AND r.holder = ${holder} AND r.status = 'running') RETURNING key`
+  if (row === undefined) throw new StaleRun()
+  return row.key
+}
+
+async function closeRun (tx: TransactionClient, { threadKey, holder, end, now }: { threadKey: string, holder: string, end: TurnEnd, now: Date }): Promise<void> {
+  const suspended = end.runStatus === 'suspended'
+  const closed = await tx.$executeRaw`UPDATE "Run" SET status = ${end.runStatus}, "activeThreadKey" = ${suspended ? threadKey : null}, "endedAt" = ${suspended ? null : now},
+    "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null} WHERE id = ${end.runId} AND holder = ${holder} AND status = 'running'`
+  if (closed === 0) throw new StaleRun()
+}
+
+async function completeMessage (tx: TransactionClient, threadKey: string, end: TurnEnd, now: Date): Promise<void> {
+  await tx.$executeRaw`UPDATE "Message" SET status = ${end.messageStatus}, ${partsColumns(end.parts)}, "finishReason" = ${end.finishReason ?? null},
+    usage = ${JSON.stringify(end.usage)}, "costUsd" = ${end.costUsd ?? null}, "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null}, "completedAt" = ${now}
+    WHERE "threadKey" = ${threadKey} AND id = ${end.messageId}`
+}
+
+async function discardMessage (tx: TransactionClient, threadKey: string, messageId: string): Promise<void> {
+  const [row] = await tx.$queryRaw<{ parentId: string | null, deletedAt: Date | null }[]>`DELETE FROM "Message"
+    WHERE "threadKey" = ${threadKey} AND id = ${messageId} RETURNING "parentId", "deletedAt"`
+  if (row === undefined) return
+  const counted = row.deletedAt === null ? 1 : 0
+  await tx.$executeRaw`UPDATE "Thread" SET "messageCount" = "messageCount" - ${counted}, "headId" = CASE WHEN "headId" = ${messageId} THEN ${row.parentId} ELSE "headId" END WHERE key = ${threadKey}`
+}
+
+async function insertUsage (tx: TransactionClient, threadKey: string, { runId, usageRecords }: TurnEnd, now: Date): Promise<void> {
+  const rows = usageRecords.map(({ agentPath, model, usage, costUsd, estimated }) => sql`(${uuid()}, ${threadKey}, ${runId}, ${agentPath}, ${model},
+    ${usage.input}, ${usage.output}, ${usage.reasoning}, ${usage.cachedRead}, ${usage.cacheWrite}, ${costUsd ?? null}, ${estimated}, ${now})`)
+  await tx.$executeRaw`INSERT INTO "Usage" (id, "threadKey", "runId", "agentPath", model, input, output, reasoning, "cachedRead", "cacheWrite", "costUsd", estimated, "createdAt") VALUES ${join(rows)}`
+}
+
+function partsColumns (parts: readonly MessagePart[]) {
+  return sql`parts = ${JSON.stringify(parts)}, "searchText" = ${searchable(textOf(parts))}`
+}

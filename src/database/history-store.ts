@@ -1,0 +1,94 @@
+import { empty, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
+import { z } from 'zod'
+import type { Principal } from '../auth/principal.ts'
+import type { ThreadStore } from '../threads/thread-store.ts'
+import type { StoreContext, TransactionClient } from './client.ts'
+import { badCursor, decodeCursor, encodeCursor } from './cursor.ts'
+import { findKey, lockKey } from './owned-thread.ts'
+import { finished, pathTable, undeleted } from './path.ts'
+import { toMessageView, type MessageViewRow } from './rows.ts'
+
+type HistoryStore = Pick<ThreadStore, 'history' | 'siblings' | 'removeMessage' | 'restoreMessage'>
+
+// History: the id of the newest message of the older page. It stays where it is, whatever is added or deleted.
+const pathPlace = z.tuple([z.string()])
+const positionPlace = z.tuple([z.number().int()])
+
+// Two counts: one condition for both cases would keep PostgreSQL from the index.
+const branches = sql`FROM "Message" s WHERE s."threadKey" = m."threadKey" AND s."deletedAt" IS NULL AND (s.status <> 'streaming' OR s.id = m.id)`
+const viewColumns = sql`m.*, r.value AS "ratingValue", r.comment AS "ratingComment", CASE WHEN m."parentId" IS NULL
+  THEN (SELECT count(*) ${branches} AND s."parentId" IS NULL)
+  ELSE (SELECT count(*) ${branches} AND s."parentId" = m."parentId") END AS siblings`
+
+export function createHistoryStore ({ client, dialect }: StoreContext): HistoryStore {
+  return {
+    history: async (principal, threadId, { limit, before, includeStreaming = false }) => {
+      const thread = await findKey(client, principal, threadId)
+      if (thread === undefined) return undefined
+      const from = before === undefined ? thread.headId : decodeCursor(before, pathPlace, 'before')[0]
+      if (from === null) return { items: [], nextCursor: undefined }
+      const range = { threadKey: thread.key, from, limit: limit + 1, visible: includeStreaming ? undeleted : finished }
+      const rows = await client.$queryRaw<MessageViewRow[]>`${pathTable(range)}
+        SELECT ${viewColumns} FROM path JOIN "Message" m ON m."threadKey" = ${thread.key} AND m.id = path.id ${ratingOf(principal)}
+        WHERE path.visible = 1 ORDER BY m.position`
+      // A place on a path always shows at least the message it names, unless that one was deleted since.
+      if (rows.length === 0 && before !== undefined && !await exists(client, thread.key, from)) throw badCursor('before')
+      const older = rows.length > limit ? rows[0] : undefined
+      return {
+        items: rows.slice(older === undefined ? 0 : 1).map(toMessageView),
+        nextCursor: older === undefined ? undefined : encodeCursor([older.id])
+      }
+    },
+
+    siblings: async (principal, threadId, messageId, { limit, cursor }) => {
+      const thread = await findKey(client, principal, threadId)
+      const [message] = thread === undefined ? [] : await client.$queryRaw<{ parentId: string | null }[]>`SELECT m."parentId" FROM "Message" m WHERE m."threadKey" = ${thread.key} AND m.id = ${messageId}`
+      if (thread === undefined || message === undefined) return undefined
+      const rows = await client.$queryRaw<MessageViewRow[]>`SELECT ${viewColumns} FROM "Message" m ${ratingOf(principal)}
+        WHERE m."threadKey" = ${thread.key} AND ${childOf(message.parentId)} AND ${finished} ${afterPosition(cursor)}
+        ORDER BY m.position LIMIT ${limit + 1}`
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return {
+        items: rows.slice(0, limit).map(toMessageView),
+        nextCursor: last === undefined ? undefined : encodeCursor([last.position])
+      }
+    },
+
+    removeMessage: (principal, threadId, messageId) => client.$transaction(async (tx) => {
+      const thread = await lockKey(tx, dialect, principal, threadId)
+      if (thread === undefined || !await exists(tx, thread.key, messageId)) return false
+      const { count } = await tx.message.updateMany({ where: { threadKey: thread.key, id: messageId, deletedAt: null }, data: { deletedAt: new Date() } })
+      await countMessages(tx, thread.key, -count)
+      return true
+    }),
+
+    restoreMessage: (principal, threadId, messageId) => client.$transaction(async (tx) => {
+      const thread = await lockKey(tx, dialect, principal, threadId)
+      if (thread === undefined) return undefined
+      const { count } = await tx.message.updateMany({ where: { threadKey: thread.key, id: messageId, deletedAt: { not: null } }, data: { deletedAt: null } })
+      await countMessages(tx, thread.key, count)
+      const [row] = await tx.$queryRaw<MessageViewRow[]>`SELECT ${viewColumns} FROM "Message" m ${ratingOf(principal)} WHERE m."threadKey" = ${thread.key} AND m.id = ${messageId}`
+      return row === undefined ? undefined : toMessageView(row)
+    })
+  }
+}
+
+function ratingOf ({ tenantId, userId }: Principal): Sql {
+  return sql`LEFT JOIN "Rating" r ON r."threadKey" = m."threadKey" AND r."messageId" = m.id AND r."tenantId" = ${tenantId} AND r."userId" = ${userId}`
+}
+
+function childOf (parentId: string | null): Sql {
+  return parentId === null ? sql`m."parentId" IS NULL` : sql`m."parentId" = ${parentId}`
+}
+
+function afterPosition (cursor: string | undefined): Sql {
+  return cursor === undefined ? empty : sql`AND m.position > ${decodeCursor(cursor, positionPlace, 'cursor')[0]}`
+}
+
+async function exists (client: TransactionClient, threadKey: string, id: string): Promise<boolean> {
+  return await client.message.count({ where: { threadKey, id } }) > 0
+}
+
+async function countMessages (tx: TransactionClient, key: string, by: number): Promise<void> {
+  if (by !== 0) await tx.thread.update({ where: { key }, data: { messageCount: { increment: by }, updatedAt: new Date() } })
+}

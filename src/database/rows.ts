@@ -1,0 +1,80 @@
+import type { ErrorCode } from '../errors.ts'
+import type { FinishReason } from '../events/run-event.ts'
+import type { Usage } from '../events/usage.ts'
+import type { MessagePart } from '../messages/parts.ts'
+import type { Run, RunStatus } from '../runs/turn-store.ts'
+import type { Message, MessageStatus, MessageView } from '../threads/message.ts'
+import type { Thread } from '../threads/thread-store.ts'
+import type { Message as MessageRow, Run as RunRow, Thread as ThreadRow } from './generated/sqlite/client.ts'
+
+export type { MessageRow, RunRow, ThreadRow }
+
+export interface MessageViewRow extends MessageRow {
+  readonly ratingValue: number | null
+  readonly ratingComment: string | null
+  readonly siblings: number
+}
+
+// Only we write these tables, so a text column holds what its type says; hence the `as` below.
+
+export function toThread (row: ThreadRow): Thread {
+  return {
+    id: row.id,
+    agentId: row.agentId,
+    title: row.title ?? undefined,
+    metadata: JSON.parse(row.metadata) as Thread['metadata'],
+    archived: row.archived,
+    headId: row.headId ?? undefined,
+    messageCount: row.messageCount,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastMessageAt: row.lastMessageAt ?? undefined
+  }
+}
+
+export function toMessage (row: MessageRow): Message {
+  return {
+    id: row.id,
+    clientId: row.clientId ?? undefined,
+    parentId: row.parentId ?? undefined,
+    position: row.position,
+    role: row.role as Message['role'],
+    parts: JSON.parse(row.parts) as readonly MessagePart[],
+    status: row.status as MessageStatus,
+    runId: row.runId ?? undefined,
+    model: row.model ?? undefined,
+    finishReason: (row.finishReason ?? undefined) as FinishReason | undefined,
+    usage: row.usage === null ? undefined : JSON.parse(row.usage) as Usage,
+    costUsd: row.costUsd ?? undefined,
+    errorCode: (row.errorCode ?? undefined) as ErrorCode | undefined,
+    errorRef: row.errorRef ?? undefined,
+    startedAt: row.startedAt ?? undefined,
+    completedAt: row.completedAt ?? undefined,
+    createdAt: row.createdAt,
+    deletedAt: row.deletedAt ?? undefined
+  }
+}
+
+export function toMessageView (row: MessageViewRow): MessageView {
+  return { ...toMessage(row), siblings: Number(row.siblings), rating: toRating(row) }
+}
+
+export function toRun (row: RunRow, threadId: string): Run {
+  return {
+    id: row.id,
+    threadId,
+    messageId: row.messageId,
+    agentId: row.agentId,
+    status: row.status as RunStatus,
+    holder: row.holder,
+    leaseUntil: row.leaseUntil,
+    createdAt: row.createdAt,
+    endedAt: row.endedAt ?? undefined,
+    errorCode: (row.errorCode ?? undefined) as ErrorCode | undefined
+  }
+}
+
+function toRating ({ ratingValue, ratingComment }: MessageViewRow): MessageView['rating'] {
+  if (ratingValue === null) return undefined
+  return { rating: ratingValue as 1 | -1, ...(ratingComment === null ? {} : { comment: ratingComment }) }
+}

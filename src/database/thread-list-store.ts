@@ -1,0 +1,101 @@
+import { empty, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
+import { v7 as uuid } from 'uuid'
+import { z } from 'zod'
+import { AppError, notFound } from '../errors.ts'
+import type { Thread, ThreadPatch, ThreadQuery, ThreadStore } from '../threads/thread-store.ts'
+import type { Dialect, StoreContext, TransactionClient } from './client.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import { isUniqueViolation } from './failures.ts'
+import { lockKey, ownedWhere } from './owned-thread.ts'
+import { toThread, type ThreadRow } from './rows.ts'
+import { searchable, storable } from './text.ts'
+
+type ThreadListStore = Pick<ThreadStore, 'create' | 'get' | 'list' | 'update' | 'remove' | 'removeAll'>
+
+// When the thread was last active, in milliseconds, and its key: unique, so threads of the same instant keep an order.
+const place = z.tuple([z.number().int(), z.string()])
+
+export function createThreadListStore ({ client, dialect }: StoreContext): ThreadListStore {
+  return {
+    create: async ({ tenantId, userId }, thread) => {
+      const now = new Date()
+      const { id, agentId, title, metadata = {} } = thread
+      const owner = { tenantId, ownerId: userId }
+      const times = { createdAt: now, updatedAt: now, activeAt: now }
+      try {
+        return toThread(await client.thread.create({ data: { key: uuid(), id, ...owner, agentId, ...titleColumns(title ?? null), metadata: JSON.stringify(metadata), ...times } }))
+      } catch (error) {
+        if (isUniqueViolation(error)) throw new AppError('conflict', 'You already have a thread with this id.', { cause: error })
+        throw error
+      }
+    },
+
+    get: async (principal, threadId) => {
+      const row = await client.thread.findFirst({ where: ownedWhere(principal, threadId) })
+      return row === null ? undefined : toThread(row)
+    },
+
+    list: async (principal, query) => {
+      const rows = await client.$queryRaw<ThreadRow[]>`SELECT t.* FROM "Thread" t
+        WHERE t."tenantId" = ${principal.tenantId} AND t."ownerId" = ${principal.userId} ${filters(dialect, query)}
+        ORDER BY t."activeAt" DESC, t.key DESC LIMIT ${query.limit + 1}`
+      const last = rows.length > query.limit ? rows[query.limit - 1] : undefined
+      return {
+        items: rows.slice(0, query.limit).map(toThread),
+        nextCursor: last === undefined ? undefined : encodeCursor([last.activeAt.getTime(), last.key])
+      }
+    },
+
+    update: (principal, threadId, patch) => client.$transaction(async (tx) => {
+      const thread = await lockKey(tx, dialect, principal, threadId)
+      return thread === undefined ? undefined : patchThread(tx, thread.key, patch)
+    }),
+
+    remove: async (principal, threadId) => {
+      const { count } = await client.thread.deleteMany({ where: ownedWhere(principal, threadId) })
+      return count > 0
+    },
+
+    removeAll: async ({ tenantId, userId }) => {
+      const { count } = await client.thread.deleteMany({ where: { tenantId, ownerId: userId } })
+      return count
+    }
+  }
+}
+
+/** A title as it is shown and as it is found. */
+export function titleColumns (title: string | null): { title: string | null, titleSearch: string } {
+  return title === null ? { title, titleSearch: '' } : { title: storable(title), titleSearch: searchable(title) }
+}
+
+async function patchThread (tx: TransactionClient, key: string, { title, agentId, metadata, archived, headId }: ThreadPatch): Promise<Thread> {
+  if (headId !== undefined && await tx.message.count({ where: { threadKey: key, id: headId, deletedAt: null } }) === 0) throw notFound('message')
+  const data = {
+    updatedAt: new Date(),
+    ...(title === undefined ? {} : titleColumns(title)),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+    ...(archived === undefined ? {} : { archived }),
+    ...(headId === undefined ? {} : { headId })
+  }
+  return toThread(await tx.thread.update({ where: { key }, data }))
+}
+
+function filters (dialect: Dialect, { agentId, archived, cursor, q }: ThreadQuery): Sql {
+  const ofAgent = agentId === undefined ? empty : sql`AND t."agentId" = ${agentId}`
+  const inArchive = archived === undefined ? empty : sql`AND t.archived = ${archived}`
+  return sql`${ofAgent} ${inArchive} ${matching(dialect, q)} ${after(cursor)}`
+}
+
+function matching (dialect: Dialect, q: string | undefined): Sql {
+  const text = searchable(q ?? '')
+  if (text === '') return empty
+  return sql`AND (${dialect.contains(sql`t."titleSearch"`, text)} OR EXISTS (
+    SELECT 1 FROM "Message" m WHERE m."threadKey" = t.key AND m."deletedAt" IS NULL AND ${dialect.contains(sql`m."searchText"`, text)}))`
+}
+
+function after (cursor: string | undefined): Sql {
+  if (cursor === undefined) return empty
+  const [activeAt, key] = decodeCursor(cursor, place, 'cursor')
+  return sql`AND (t."activeAt", t.key) < (${new Date(activeAt)}, ${key})`
+}

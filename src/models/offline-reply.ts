@@ -1,0 +1,46 @@
+import type { ModelMessage, ModelRequest } from './model.ts'
+import { shorten, userTexts, wordsOf } from './offline-words.ts'
+
+const label = 'I am the offline model: a set of rules, not a language model.'
+const shownLength = 160
+
+/** An answer in words, made of the user's own and of what tools gave since. */
+export function replyTo ({ messages }: Pick<ModelRequest, 'messages'>): string {
+  const results = resultsSinceUser(messages)
+  if (results.length > 0) return results.map(({ toolName, content }) => `The tool ${toolName} answered: ${shorten(content, 600)}`).join('\n\n')
+  const texts = userTexts(messages)
+  const last = texts.at(-1) ?? ''
+  if (last === '') return `${label} You sent no words that I could answer.`
+  return recalled(last, texts.slice(0, -1)) ?? echoed(last, texts)
+}
+
+/** Tool results that came after the last user message. */
+export function resultsSinceUser (messages: readonly ModelMessage[]): Array<ModelMessage & { role: 'tool' }> {
+  const start = messages.findLastIndex((message) => message.role === 'user')
+  return messages.slice(start + 1).filter((message) => message.role === 'tool')
+}
+
+function echoed (last: string, texts: readonly string[]): string {
+  const said = wordsOf(last).length > 40
+    ? `You wrote ${wordsOf(last).length} words that begin: "${shorten(last, shownLength)}".`
+    : `You said: "${shorten(last, 400)}".`
+  if (texts.length === 1) return `${label} ${said} Set OPENAI_API_KEY and I make room for one that can answer.`
+  return `${said} Earlier you said: "${shorten(texts[0] ?? '', shownLength)}". ${label}`
+}
+
+function recalled (question: string, earlier: readonly string[]): string | undefined {
+  if (/\b(what|which)\b.*\b(did i|i) (say|said|ask|asked|write|wrote|tell|told)\b|\bmy (first|last|previous) (message|question)\b/i.test(question)) {
+    const text = /\b(last|previous|just|before)\b/i.test(question) ? earlier.at(-1) : earlier[0]
+    return text === undefined ? 'You have said nothing before this.' : `You said: "${shorten(text, 400)}".`
+  }
+  const asked = /\b(?:what(?:'s|’s| is| was| are)|who(?:'s|’s| is)|do you (?:know|remember)(?: what)?|remember) my ([\p{L} ]+?)(?: is| was| are)?[?.!]*$/iu.exec(question)?.[1]?.toLowerCase()
+  if (asked === undefined) return undefined
+  const told = earlier.map((text) => toldIn(text, asked)).findLast((value) => value !== undefined)
+  return told === undefined ? `You have not told me your ${asked}.` : `Your ${asked} is ${told}. You told me earlier.`
+}
+
+function toldIn (text: string, what: string): string | undefined {
+  const stated = new RegExp(`\\bmy ${what} (?:is|are|was) ([^.,;!?\\n]+)`, 'iu').exec(text)?.[1]
+  if (stated !== undefined || what !== 'name') return stated?.trim()
+  return /\b(?:i am|i['’]m|call me) (\p{Lu}[\p{L}'’-]*)/u.exec(text.replace(/\bI(?= am|['’]m)/g, 'i').replace(/\bCall me/g, 'call me'))?.[1]
+}

@@ -1,0 +1,61 @@
+import type { ModelMessage } from './model.ts'
+
+/** Words that carry no meaning of their own. */
+const fillers: ReadonlySet<string> = new Set(('a an and are as at be but by can could do does for from had has have how i if in into is it its let me my of on or our ' +
+  'please so than that the their them then there these they this those to too us was we were what when where which who why will with would you your hello hi hey tell say give').split(' '))
+
+const quoted = /"([^"]+)"|“([^”]+)”|'([^']{2,})'(?!\w)/g
+
+export function userTexts (messages: readonly ModelMessage[]): string[] {
+  return messages.flatMap((message) => message.role === 'user' ? [message.content.trim()] : [])
+}
+
+export function wordsOf (text: string): string[] {
+  return text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu) ?? []
+}
+
+/** Three to five of the words that say what a text is about. */
+export function titleOf (text: string): string {
+  const all = wordsOf(text)
+  const telling = all.filter((word) => !fillers.has(word.toLowerCase()))
+  const title = (telling.length >= 2 ? telling : all).slice(0, 5).join(' ')
+  return title === '' ? 'New conversation' : title.charAt(0).toUpperCase() + title.slice(1)
+}
+
+export function numbersIn (text: string): number[] {
+  return (text.match(/(?<![\p{L}\p{N}.])-?\d+(\.\d+)?/gu) ?? []).map(Number)
+}
+
+export function quotedIn (text: string): string[] {
+  return [...text.matchAll(quoted)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+}
+
+/** At most `length` characters, on one line. */
+export function shorten (text: string, length: number): string {
+  const characters = [...text.replace(/\s+/g, ' ').trim()]
+  return characters.length <= length ? characters.join('') : `${characters.slice(0, length - 1).join('').trimEnd()}…`
+}
+
+/** Whether a text speaks of a name such as `roll_dice`: its words in order, close together. */
+export function speaksOf (text: string, name: string): boolean {
+  return phraseOf(text, name) !== undefined
+}
+
+/** The text without the words that name the tool, which is what is left to be its input. */
+export function withoutName (text: string, name: string): string {
+  const phrase = phraseOf(text, name)
+  if (phrase === undefined) return text
+  const rest = text.slice(phrase.end).replace(/^[\s:,.;-]+/, '').trim()
+  return rest === '' ? text.slice(0, phrase.start).trim() || text : rest
+}
+
+function phraseOf (text: string, name: string): { start: number, end: number } | undefined {
+  const lower = text.toLowerCase()
+  const exact = lower.indexOf(name.toLowerCase())
+  if (exact >= 0 && !/[\p{L}\p{N}_]/u.test((lower[exact - 1] ?? ' ') + (lower[exact + name.length] ?? ' '))) return { start: exact, end: exact + name.length }
+  const parts = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((part) => part !== '')
+  const telling = parts.length > 1 && /^(get|fetch|current)$/.test(parts[0]!) ? parts.slice(1) : parts // of length at least 2
+  if (telling.length === 0) return undefined
+  const found = new RegExp(`(?<![\\p{L}\\p{N}])${telling.map((part) => `${part}s?`).join('(?:[^\\p{L}\\p{N}]+[\\p{L}\\p{N}]+){0,2}?[^\\p{L}\\p{N}]+')}(?![\\p{L}\\p{N}])`, 'u').exec(lower)
+  return found === null ? undefined : { start: found.index, end: found.index + found[0].length }
+}

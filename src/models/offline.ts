@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { delay } from '../streams/abort.ts'
+import type { Batch } from '../streams/batch.ts'
+import { estimateUsage } from './estimate.ts'
+import type { Model, ModelEvent, ModelRequest, ModelTool } from './model.ts'
+import { replyTo } from './offline-reply.ts'
+import { argumentsFor, sourceOf, toolToCall } from './offline-tools.ts'
+import { titleOf, userTexts } from './offline-words.ts'
+import { valueFor } from './schema-value.ts'
+
+/**
+ * A model without a model: rules that answer from the user's own words, call the tools these words name, and fill
+ * schemas. It says what it is. For trying the service, and for tests, without a key or a network.
+ */
+export function createOfflineModel ({ wordDelayMs }: { readonly wordDelayMs: number }): Model {
+  return { id: 'offline', generate }
+
+  async function * generate (request: ModelRequest, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<Batch<ModelEvent>, void> {
+    signal.throwIfAborted()
+    const tool = toolToCall(request)
+    let characters = 0
+    for (const events of tool === undefined ? spoken(request) : called(request, tool)) {
+      characters += events.reduce((sum, event) => sum + ('delta' in event ? event.delta.length : 0), 0)
+      yield events
+      // Without a pause of its own a long answer would keep every other run waiting.
+      await (wordDelayMs > 0 ? delay(wordDelayMs, signal) : nextTurn())
+      signal.throwIfAborted()
+    }
+    yield [
+      { type: 'usage', usage: estimateUsage(request, characters), estimated: true },
+      { type: 'finish', reason: tool === undefined ? 'stop' : 'tool-calls' }
+    ]
+  }
+}
+
+function * called (request: ModelRequest, tool: ModelTool): Generator<Batch<ModelEvent>> {
+  const callId = `call_${randomUUID()}`
+  const text = argumentsFor(tool, request.messages)
+  yield [{ type: 'tool-call-start', callId, toolName: tool.name }]
+  yield [{ type: 'tool-input-delta', callId, delta: text }]
+  yield [{ type: 'tool-call', callId, toolName: tool.name, arguments: text, complete: true }]
+}
+
+function * spoken (request: ModelRequest): Generator<Batch<ModelEvent>> {
+  const pieces = request.responseSchema === undefined ? answerOf(request).match(/\s*\S+\s*?/g) : structured(request, request.responseSchema).match(/.{1,12}/gsu)
+  for (const delta of pieces ?? []) yield [{ type: 'text-delta', delta }]
+}
+
+function answerOf (request: ModelRequest): string {
+  const texts = userTexts(request.messages)
+  const wantsTitle = /\btitle\b/i.test(request.instructions) && request.messages.length === 1 && request.tools.length === 0
+  return wantsTitle ? titleOf(texts[0] ?? '') : replyTo(request)
+}
+
+function structured ({ messages }: ModelRequest, schema: NonNullable<ModelRequest['responseSchema']>): string {
+  return JSON.stringify(valueFor(schema, sourceOf(userTexts(messages).at(-1) ?? '', { optional: 'all' })))
+}
+
+function nextTurn (): Promise<void> {
+  return new Promise((resolve) => { setImmediate(resolve) })
+}

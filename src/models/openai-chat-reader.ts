@@ -1,0 +1,166 @@
+import type { FinishReason } from '../events/run-event.ts'
+import type { Usage } from '../events/usage.ts'
+import type { ModelEvent } from './model.ts'
+import { createToolCallReader } from './openai-tool-calls.ts'
+import { streamedError, upstreamFailed } from './upstream-error.ts'
+
+export interface ChatReader {
+  /** What one chunk of a chat completion says; true once the stream said that it is over. Throws AppErrors. */
+  read: (payload: string, out: ModelEvent[]) => boolean
+  /** Ends the answer with calls, usage and finish. Throws provider_unavailable where the upstream broke off. */
+  end: (out: ModelEvent[]) => void
+  /** What is left of an answer that broke: its calls, none of them complete. */
+  abandon: (out: ModelEvent[]) => void
+  /** The model has given its reason to finish; usage may still come. */
+  finishing: () => boolean
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  content_filter: 'content-filter',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls'
+}
+
+/** Reasons by which a provider says that it failed. */
+const failedReasons: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource'])
+
+/** Chunks of one answer in any dialect of chat completions to ModelEvents. `estimate` is asked when no usage came. */
+export function createChatReader ({ estimate }: { readonly estimate: (outputCharacters: number) => Usage }): ChatReader {
+  const calls = createToolCallReader()
+  let usage: Usage | undefined
+  let finish: FinishReason | undefined
+  let done = false
+  let characters = 0
+
+  return { read, end, abandon: (out) => { calls.end('lost', out) }, finishing: () => finish !== undefined }
+
+  function read (payload: string, out: ModelEvent[]): boolean {
+    if (payload === '[DONE]' || payload.trim() === '[DONE]') return (done = true)
+    // A keep-alive comment that a proxy has put into a data field.
+    if (payload.startsWith(':')) return false
+    const chunk = parseChunk(payload)
+    if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error)
+    if (chunk.object === 'error' || chunk.type === 'error') throw streamedError(chunk)
+    readUsage(chunk)
+    const choice = Array.isArray(chunk.choices) ? chunk.choices.find(isFirstChoice) : undefined
+    if (choice !== undefined) readChoice(choice, out)
+    return false
+  }
+
+  function readChoice (choice: Fields, out: ModelEvent[]): void {
+    if (isRecord(choice.error)) throw streamedError(choice.error)
+    if (usage === undefined) readUsage(choice)
+    const delta = choice.delta ?? choice.message
+    if (isRecord(delta)) readDelta(delta, out)
+    const reason = choice.finish_reason
+    if (typeof reason !== 'string' || reason === '') return
+    if (failedReasons.has(reason)) throw upstreamFailed('provider_unavailable', 'The model broke off while it was answering. Try again.')
+    // Calls are not ended here: some servers give a reason with every call and go on.
+    finish = finishReasons[reason] ?? 'other'
+  }
+
+  function readDelta (delta: Fields, out: ModelEvent[]): void {
+    const { content, refusal } = delta
+    const reasoning = firstText(delta.reasoning_content, delta.reasoning)
+    if (reasoning !== '') say('reasoning-delta', reasoning, out)
+    if (typeof content === 'string') say('text-delta', content, out)
+    else if (Array.isArray(content)) content.forEach((part) => { readPart(part, out) })
+    if (typeof refusal === 'string') say('text-delta', refusal, out)
+    if (Array.isArray(delta.tool_calls)) calls.read(delta.tool_calls, out)
+    else if (isRecord(delta.function_call)) calls.read([{ index: 0, function: delta.function_call }], out)
+  }
+
+  function readPart (part: unknown, out: ModelEvent[]): void {
+    if (!isRecord(part)) return
+    if (part.type === 'thinking') say('reasoning-delta', textOfPart(part.thinking), out)
+    else if (typeof part.text === 'string') say('text-delta', part.text, out)
+  }
+
+  function say (type: 'text-delta' | 'reasoning-delta', delta: string, out: ModelEvent[]): void {
+    if (delta === '') return
+    characters += delta.length
+    out.push({ type, delta })
+  }
+
+  /** The last one counts: some servers repeat a growing count with every chunk. */
+  function readUsage (source: Fields): void {
+    const groq = source.x_groq
+    usage = usageOf(source.usage) ?? (isRecord(groq) ? usageOf(groq.usage) : undefined) ?? usage
+  }
+
+  function end (out: ModelEvent[]): void {
+    const said = characters > 0 || calls.any()
+    if (finish === undefined && !(done && said)) throw upstreamFailed('provider_unavailable', 'The model broke off while it was answering. Try again.')
+    calls.end(finish === undefined || finish === 'length' || finish === 'content-filter' ? 'cut' : 'whole', out)
+    out.push(usage === undefined ? { type: 'usage', usage: estimate(characters + calls.characters()), estimated: true } : { type: 'usage', usage, estimated: false })
+    out.push({ type: 'finish', reason: reasonFor(finish ?? 'stop', calls.any()) })
+  }
+}
+
+/** What the answer ends in counts, not what its last chunk says about it. */
+function reasonFor (reason: FinishReason, called: boolean): FinishReason {
+  if (called) return reason === 'stop' ? 'tool-calls' : reason
+  return reason === 'tool-calls' ? 'stop' : reason
+}
+
+function parseChunk (payload: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(payload)
+  } catch {
+    // The parser's own message quotes what it read.
+  }
+  if (!isRecord(value)) throw upstreamFailed('provider_unavailable', 'The model sent something unreadable.')
+  return value
+}
+
+function isFirstChoice (choice: unknown): choice is Fields {
+  return isRecord(choice) && (choice.index === undefined || choice.index === null || choice.index === 0)
+}
+
+function firstText (...values: readonly unknown[]): string {
+  return values.find((value): value is string => typeof value === 'string' && value !== '') ?? ''
+}
+
+function textOfPart (thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking
+  if (!Array.isArray(thinking)) return ''
+  return thinking.map((part: unknown) => isRecord(part) && typeof part.text === 'string' ? part.text : '').join('')
+}
+
+/** Our `input` includes cached tokens and `output` includes reasoning, as OpenAI counts them. */
+function usageOf (value: unknown): Usage | undefined {
+  if (!isRecord(value)) return undefined
+  const input = count(value.prompt_tokens)
+  const completion = count(value.completion_tokens)
+  // Servers that do not count send zeros.
+  if (input + completion === 0) return undefined
+  const inputDetails = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {}
+  const reasoning = count(isRecord(value.completion_tokens_details) ? value.completion_tokens_details.reasoning_tokens : 0)
+  // xAI counts reasoning beside the completion, which shows in the total.
+  const beside = reasoning > 0 && count(value.total_tokens) === input + completion + reasoning
+  return {
+    input,
+    output: beside ? completion + reasoning : completion,
+    reasoning,
+    cachedRead: count(inputDetails.cached_tokens ?? value.prompt_cache_hit_tokens),
+    cacheWrite: count(inputDetails.cache_write_tokens)
+  }
+}
+
+function count (value: unknown): number {
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : 0
+}
+
+function isRecord (value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,10 @@
+/** What configuration and agent files import as 'parley'. */
+export { defineAgent } from './agents/agent.ts'
+export type { AgentDefinition, DefinedAgent, ToolProvider } from './agents/agent.ts'
+export { defineConfig } from './agents/config.ts'
+export type { ParleyConfig, ProviderDefinition } from './agents/config.ts'
+export { prompt } from './agents/prompt.ts'
+export type { JsonSchema, ModelMessage, ModelSettings, ToolChoice } from './models/model.ts'
+export { defineTool } from './tools/tool.ts'
+export type { Tool, ToolContext, ToolDefinition } from './tools/tool.ts'
+export { z } from 'zod'

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { ErrorIssue } from '../../errors.ts'
+import type { MessagePart } from '../../messages/parts.ts'
+import type { ToolOutput } from '../../messages/turn-request.ts'
+
+/** Characters of text in one message. */
+export const maxTextLength = 500_000
+
+export type Path = readonly (string | number)[]
+export type Decoded<T> = { readonly ok: true, readonly value: T } | { readonly ok: false, readonly issues: readonly ErrorIssue[] }
+
+export const idSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'expected 1 to 128 letters, digits, "_" or "-"')
+
+const plain = z.string().refine((text) => !text.includes('\0'), 'NUL characters cannot be stored: remove them')
+const textSchema = plain.refine((text) => text.length <= maxTextLength, `a message holds at most ${maxTextLength} characters of text`)
+const userPartSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: textSchema }),
+  z.object({
+    type: z.literal('file'),
+    mediaType: plain.min(1),
+    url: plain.regex(/^(?:https?:|data:|\/)/i, 'expected an http, https or data URL, or a path of this service'),
+    filename: plain.optional()
+  })
+])
+
+/** The parts of a user message: text and files, in the client's order. */
+export function decodeUserParts (parts: unknown, path: Path): Decoded<readonly MessagePart[]> {
+  if (!Array.isArray(parts)) return refused(path, 'expected the parts of a message')
+  const issues: ErrorIssue[] = []
+  const decoded: MessagePart[] = []
+  for (const [index, part] of parts.entries()) {
+    const result = userPartSchema.safeParse(part)
+    if (result.success) decoded.push(withoutAbsent(result.data))
+    else issues.push(...result.error.issues.map((issue) => ({ path: [...path, index, ...issue.path.map(String)].join('.'), message: partMessage(part, issue) })))
+  }
+  if (issues.length > 0) return { ok: false, issues }
+  if (isEmpty(decoded)) return refused(path, 'the message is empty: it needs text or a file')
+  const length = decoded.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+  return length > maxTextLength ? refused(path, `a message holds at most ${maxTextLength} characters of text`) : { ok: true, value: decoded }
+}
+
+/** The text of a request that has nothing else. */
+export function decodeText (text: string, path: Path): Decoded<readonly MessagePart[]> {
+  const result = textSchema.safeParse(text)
+  if (!result.success) return { ok: false, issues: result.error.issues.map(({ message }) => ({ path: path.join('.'), message })) }
+  const parts = [{ type: 'text' as const, text: result.data }]
+  return isEmpty(parts) ? refused(path, 'the message is empty: it needs text or a file') : { ok: true, value: parts }
+}
+
+const answeredSchema = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('output-available'), toolCallId: z.string().min(1), output: z.unknown().optional(), preliminary: z.boolean().nullish() }),
+  z.object({ state: z.literal('output-error'), toolCallId: z.string().min(1), errorText: plain })
+])
+
+/** The answered tool calls of an assistant message; everything else in it is the service's own and known. */
+export function decodeToolOutputs (parts: unknown, path: Path): Decoded<readonly ToolOutput[]> {
+  if (!Array.isArray(parts)) return refused(path, 'expected the parts of a message')
+  const issues: ErrorIssue[] = []
+  const outputs: ToolOutput[] = []
+  for (const [index, part] of parts.entries()) {
+    if (!isAnswered(part)) continue
+    const result = answeredSchema.safeParse(part)
+    if (!result.success) issues.push(...result.error.issues.map((issue) => ({ path: [...path, index, ...issue.path.map(String)].join('.'), message: issue.message })))
+    else if (result.data.state === 'output-error') outputs.push({ callId: result.data.toolCallId, errorText: result.data.errorText })
+    else if (result.data.preliminary !== true) outputs.push({ callId: result.data.toolCallId, output: result.data.output ?? null })
+  }
+  if (issues.length > 0) return { ok: false, issues }
+  return outputs.length === 0 ? refused(path, 'an assistant message can only be sent with results of its tool calls') : { ok: true, value: outputs }
+}
+
+function isAnswered (part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { type, state } = part as { type?: unknown, state?: unknown }
+  if (typeof type !== 'string' || (type !== 'dynamic-tool' && !type.startsWith('tool-'))) return false
+  return state === 'output-available' || state === 'output-error'
+}
+
+function partMessage (part: unknown, issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_union') return issue.message
+  const type = typeof part === 'object' && part !== null ? (part as { type?: unknown }).type : undefined
+  return typeof type === 'string' ? `"${type.slice(0, 64)}" parts cannot be sent: only text and file` : 'expected a text or file part'
+}
+
+function withoutAbsent (part: z.output<typeof userPartSchema>): MessagePart {
+  if (part.type === 'text') return part
+  const { filename, ...file } = part
+  return filename === undefined ? file : { ...file, filename }
+}
+
+function isEmpty (parts: readonly MessagePart[]): boolean {
+  return parts.every((part) => part.type === 'text' && part.text.trim() === '')
+}
+
+function refused (path: Path, message: string): { ok: false, issues: readonly ErrorIssue[] } {
+  return { ok: false, issues: [{ path: path.join('.'), message }] }
+}

@@ -1,0 +1,54 @@
+import { addUsage, noUsage, type Usage } from '../../events/usage.ts'
+import type { FinishReason, RunEvent } from '../../events/run-event.ts'
+
+/** The metadata of a message, the same on `finish` and in history, where `rating` and `siblings` are added. */
+export interface MessageMetadata {
+  readonly createdAt: string
+  readonly status: string
+  readonly finishReason?: FinishReason
+  readonly usage?: Usage
+  readonly costUsd?: number
+  readonly model?: string
+  readonly threadId?: string
+  readonly runId?: string
+}
+
+export interface MetadataCollector {
+  observe: (event: RunEvent) => void
+  at: (status: string, finishReason: FinishReason) => MessageMetadata & Readonly<Record<string, unknown>>
+  /** The model's own, once the message has ended. */
+  readonly finishReason: FinishReason | undefined
+}
+
+/** Collects what a run's events tell about its message. A run that broke off tells its usage call by call only. */
+export function createMetadata (extra: Readonly<Record<string, unknown>>): MetadataCollector {
+  let origin = {}
+  let createdAt = ''
+  let calls = noUsage
+  let callsCost: number | undefined
+  let total: { finishReason: FinishReason, usage: Usage, costUsd: number | undefined } | undefined
+
+  return {
+    get finishReason () { return total?.finishReason },
+    observe (event) {
+      switch (event.type) {
+        case 'message-start':
+          createdAt = event.at
+          origin = { model: event.model, ...(event.threadId === undefined ? {} : { threadId: event.threadId }), runId: event.runId }
+          break
+        case 'usage':
+          calls = addUsage(calls, event.buckets)
+          if (event.costUsd !== undefined) callsCost = (callsCost ?? 0) + event.costUsd
+          break
+        case 'message-end':
+          total = { finishReason: event.finishReason, usage: event.usage, costUsd: event.costUsd }
+          break
+        default:
+      }
+    },
+    at (status, finishReason) {
+      const costUsd = total === undefined ? callsCost : total.costUsd
+      return { createdAt, status, finishReason, usage: total?.usage ?? calls, ...(costUsd === undefined ? {} : { costUsd }), ...origin, ...extra }
+    }
+  }
+}

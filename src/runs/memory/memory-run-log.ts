@@ -1,0 +1,101 @@
+import { isTerminal, type RunEvent } from '../../events/run-event.ts'
+import type { RunLog } from '../run-log.ts'
+import { createEventHistory, type EventHistory, type FoldLimits } from './event-history.ts'
+
+export interface MemoryRunLogOptions extends Partial<FoldLimits> {
+  /** How long a finished log stays readable. */
+  readonly graceMs: number
+  readonly now?: () => Date
+}
+
+interface Entry {
+  readonly history: EventHistory
+  readonly waiting: Set<() => void>
+  ended: boolean
+}
+
+// A slow reader is handed this many events at a time, never all that it missed.
+const maxBatch = 512
+
+/** The log of a single process: what it holds is gone with it. */
+export function createMemoryRunLog ({ graceMs, foldAt = 2048, maxPiece = 16_384, now = () => new Date() }: MemoryRunLogOptions): RunLog {
+  const entries = new Map<string, Entry>()
+  const timers = new Set<NodeJS.Timeout>()
+
+  return {
+    async append (runId, events) {
+      const entry = entryOf(runId)
+      const at = now().toISOString()
+      for (const body of events) {
+        entry.history.push({ ...body, seq: entry.history.nextSeq, at })
+        if (isTerminal(body)) retire(runId, entry)
+      }
+      wake(entry)
+    },
+    follow: (runId, options) => follow(entries.get(runId), options),
+    has: async (runId) => entries.has(runId),
+    async close () {
+      for (const timer of timers) clearTimeout(timer)
+      for (const entry of entries.values()) {
+        entry.ended = true
+        wake(entry)
+      }
+      entries.clear()
+    }
+  }
+
+  function entryOf (runId: string): Entry {
+    let entry = entries.get(runId)
+    if (entry === undefined) {
+      entry = { history: createEventHistory({ foldAt, maxPiece }), waiting: new Set(), ended: false }
+      entries.set(runId, entry)
+    }
+    return entry
+  }
+
+  function retire (runId: string, entry: Entry): void {
+    entry.ended = true
+    wake(entry)
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      entries.delete(runId)
+    }, graceMs)
+    timer.unref()
+    timers.add(timer)
+  }
+}
+
+async function * follow (entry: Entry | undefined, { after, signal }: { after: number, signal: AbortSignal }): AsyncGenerator<readonly RunEvent[], void> {
+  if (entry === undefined) return
+  let cursor = after + 1
+  while (!signal.aborted) {
+    const batch = entry.history.read(cursor, maxBatch)
+    const last = batch.at(-1)
+    if (last !== undefined) {
+      cursor = last.seq + 1
+      yield batch
+      if (isTerminal(last)) return
+    } else if (entry.ended) {
+      return
+    } else {
+      await appended(entry, signal) // registered before anything else can run
+    }
+  }
+}
+
+function wake (entry: Entry): void {
+  for (const resolve of entry.waiting) resolve()
+  entry.waiting.clear()
+}
+
+async function appended (entry: Entry, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      entry.waiting.delete(done)
+      resolve()
+    }
+    entry.waiting.add(done)
+    signal.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,136 @@
+import { storageUnavailable, toPublicError } from '../errors.ts'
+import { isTerminal, type FinishReason, type RunEventBody, type TerminalEvent } from '../events/run-event.ts'
+import { addUsage, noUsage } from '../events/usage.ts'
+import { createAssembler } from '../messages/assembler.ts'
+import type { MessagePart } from '../messages/parts.ts'
+import type { RunLogger } from '../runtime/log.ts'
+import { delay } from '../streams/abort.ts'
+import type { Batch } from '../streams/batch.ts'
+import type { MessageStatus } from '../threads/message.ts'
+import type { Checkpointer, CheckpointSource } from './checkpointer.ts'
+import type { RunStatus, TurnEnd, TurnStore, UsageRecord } from './turn-store.ts'
+
+export interface TurnRecorder {
+  /**
+   * Takes a batch before anyone sees it. A batch that ends the run is stored first; what comes back is what the run says
+   * instead when that could not be done.
+   */
+  record: (events: Batch<RunEventBody>) => Promise<Batch<RunEventBody>>
+}
+
+export interface TurnRecorderOptions {
+  readonly turns: TurnStore
+  readonly checkpointer: Checkpointer
+  readonly holder: string
+  readonly runId: string
+  readonly messageId: string
+  /** What the message already says, when this run continues it. */
+  readonly initialParts: readonly MessagePart[]
+  /** Ends the run from outside: its row is lost, or the store is. */
+  readonly abort: (reason: Error) => void
+  readonly lost: () => Error
+  readonly log: RunLogger
+}
+
+const finishAttempts = 3
+
+/** Keeps one turn's message: parts from the same events that go to the wire, saved while it runs and once when it ends. */
+export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder {
+  const { turns, checkpointer, holder, runId, messageId } = options
+  const assembler = createAssembler(options.initialParts)
+  const usageRecords: UsageRecord[] = []
+  let usage = noUsage
+  let finishReason: FinishReason | undefined
+  const source: CheckpointSource = {
+    runId,
+    snapshot: () => ({ runId, messageId, parts: assembler.parts() }),
+    onLost: () => { options.abort(options.lost()) },
+    onFailure: options.abort
+  }
+
+  return {
+    async record (events) {
+      let end: TerminalEvent | undefined
+      for (const event of events) {
+        assembler.apply(event)
+        note(event)
+        if (isTerminal(event)) end = event
+      }
+      if (end === undefined) {
+        checkpointer.touch(source)
+        return events
+      }
+      checkpointer.forget(runId)
+      return await finish(end) ?? events
+    }
+  }
+
+  function note (event: RunEventBody): void {
+    if (event.type === 'usage') {
+      usage = addUsage(usage, event.buckets)
+      const agentPath = (event.agentPath ?? []).map(({ name }) => name).join('/')
+      usageRecords.push({ agentPath, model: event.model, usage: event.buckets, costUsd: event.costUsd, estimated: event.estimated === true })
+    } else if (event.type === 'message-end') {
+      finishReason = event.finishReason
+    }
+  }
+
+  /** Undefined when all went well; otherwise the events that end the run in place of the planned ones. */
+  async function finish (end: TerminalEvent): Promise<Batch<RunEventBody> | undefined> {
+    const turnEnd = turnEndOf(end)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (await turns.finish(holder, turnEnd)) return undefined
+        return [{ type: 'run-stopped', reason: 'the thread is gone' }]
+      } catch (error) {
+        options.log.error({ err: error, runId, attempt }, 'storing the end of a run failed')
+        if (attempt === finishAttempts) return [{ type: 'run-failed', ...withoutDetails(toPublicError(storageUnavailable(error))) }]
+        await delay(attempt * 200)
+      }
+    }
+  }
+
+  function turnEndOf (end: TerminalEvent): TurnEnd {
+    const parts = assembler.parts()
+    const status = statusOf(end)
+    const failed = end.type === 'run-failed' || end.type === 'run-interrupted'
+    return {
+      runId,
+      messageId,
+      runStatus: status,
+      messageStatus: status,
+      parts,
+      finishReason: finishReason ?? fallbackReason(end),
+      usage,
+      costUsd: undefined,
+      usageRecords,
+      discardMessage: end.type === 'run-stopped' && saysNothing(parts),
+      ...(failed ? { errorCode: end.code, errorRef: end.ref } : {})
+    }
+  }
+}
+
+function statusOf (end: TerminalEvent): Exclude<RunStatus, 'queued' | 'running'> & MessageStatus {
+  switch (end.type) {
+    case 'run-completed': return 'completed'
+    case 'run-suspended': return 'suspended'
+    case 'run-stopped': return 'stopped'
+    case 'run-failed': return 'failed'
+    case 'run-interrupted': return 'interrupted'
+    default: return end satisfies never
+  }
+}
+
+function fallbackReason (end: TerminalEvent): FinishReason {
+  if (end.type === 'run-suspended') return 'tool-calls'
+  return end.type === 'run-stopped' ? 'other' : 'error'
+}
+
+/** Steps and empty blocks are no answer. */
+function saysNothing (parts: readonly MessagePart[]): boolean {
+  return parts.every((part) => part.type === 'step-start' || ((part.type === 'text' || part.type === 'reasoning') && part.text === ''))
+}
+
+function withoutDetails ({ code, message, retryable, ref }: ReturnType<typeof toPublicError>) {
+  return { code, message, retryable, ref }
+}

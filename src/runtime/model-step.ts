@@ -1,0 +1,137 @@
+import { estimateUsage } from '../models/estimate.ts'
+import { callModel, type Retry } from '../models/call-model.ts'
+import type { FinishReason, RunEventBody } from '../events/run-event.ts'
+import type { Usage } from '../events/usage.ts'
+import type { Model, ModelEvent, ModelRequest } from '../models/model.ts'
+import type { Batch } from '../streams/batch.ts'
+import { createBlockWriter } from './block-writer.ts'
+import { checkCall, type CheckedCall } from './checked-call.ts'
+import { recordUsage, type RunState } from './run-state.ts'
+import type { RunLogger } from './log.ts'
+import type { Toolset } from './toolset.ts'
+
+export interface ModelStepInput {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly toolset: Toolset
+  readonly state: RunState
+  readonly timeouts: { readonly firstTokenMs: number, readonly idleMs: number }
+  readonly signal: AbortSignal
+  /** Keeps an answer without tool calls back for the caller to show or drop. */
+  readonly holdText: boolean
+  readonly log: RunLogger
+}
+
+export interface ModelStepOutcome {
+  readonly text: string
+  readonly calls: readonly CheckedCall[]
+  readonly finishReason: FinishReason
+  readonly usage: Usage
+  /** The held answer, when `holdText` and the model called nothing. */
+  readonly held: readonly RunEventBody[]
+}
+
+/**
+ * One model call as events. Calls come out checked, so each has its input complete or invalid when the step ends. Usage
+ * is reported also when the call breaks off, estimated where the provider told none.
+ */
+export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome> {
+  const { model, request, state, toolset } = input
+  const blocks = createBlockWriter(state.nextBlockId)
+  const callIds = new Map<string, string>()
+  const calls: CheckedCall[] = []
+  let held: RunEventBody[] | undefined = input.holdText ? [] : undefined
+  let text = ''
+  let characters = 0
+  let usage: Usage | undefined
+  let finishReason: FinishReason = 'other'
+
+  try {
+    for await (const events of callModel(model, request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry })) {
+      const out: RunEventBody[] = []
+      for (const event of events) take(event, out)
+      if (out.length > 0) yield out
+    }
+  } catch (error) {
+    if (usage === undefined && characters > 0) yield [reportUsage(estimateUsage(request, characters), true)]
+    throw error
+  }
+
+  const closing: RunEventBody[] = []
+  blocks.close(held ?? closing)
+  if (usage === undefined) closing.push(reportUsage(estimateUsage(request, characters), true))
+  if (closing.length > 0) yield closing
+  return { text, calls, finishReason, usage: usage!, held: held ?? [] } // reported above at the latest
+
+  function take (event: ModelEvent, out: RunEventBody[]): void {
+    switch (event.type) {
+      case 'text-delta':
+        text += event.delta
+        characters += event.delta.length
+        blocks.text(event.delta, held ?? out)
+        break
+      case 'reasoning-delta':
+        characters += event.delta.length
+        blocks.reasoning(event.delta, held !== undefined && held.length > 0 ? held : out)
+        break
+      case 'tool-call-start':
+        release(out)
+        blocks.close(out)
+        out.push({ type: 'tool-call-start', callId: newCallId(event.callId), toolName: toolset.byModelName(event.toolName)?.tool.name ?? event.toolName, ...titleOf(event.toolName) })
+        break
+      case 'tool-input-delta':
+        characters += event.delta.length
+        out.push({ type: 'tool-input-delta', callId: knownCallId(event.callId), delta: event.delta })
+        break
+      case 'tool-call':
+        takeCall(event, out)
+        break
+      case 'usage':
+        out.push(reportUsage(event.usage, event.estimated))
+        break
+      case 'finish':
+        finishReason = event.reason
+        break
+      default:
+        event satisfies never
+    }
+  }
+
+  function takeCall (event: ModelEvent & { type: 'tool-call' }, out: RunEventBody[]): void {
+    const call = checkCall({ callId: knownCallId(event.callId), modelName: event.toolName, arguments: event.arguments, complete: event.complete }, toolset)
+    const { callId, toolName } = call
+    calls.push(call)
+    if (call.ok) out.push({ type: 'tool-input-complete', callId, toolName, input: call.input })
+    else out.push({ type: 'tool-input-invalid', callId, toolName, input: call.input, message: call.problem })
+  }
+
+  function release (out: RunEventBody[]): void {
+    if (held !== undefined) out.push(...held)
+    held = undefined
+  }
+
+  function reportUsage (buckets: Usage, estimated: boolean): RunEventBody {
+    usage = buckets
+    recordUsage(state, buckets)
+    return { type: 'usage', model: model.id, buckets, ...(estimated ? { estimated } : {}) }
+  }
+
+  function titleOf (modelName: string): { title?: string } {
+    const title = toolset.byModelName(modelName)?.tool.title
+    return title === undefined ? {} : { title }
+  }
+
+  function newCallId (providerId: string): string {
+    const callId = state.uniqueCallId(providerId)
+    callIds.set(providerId, callId)
+    return callId
+  }
+
+  function knownCallId (providerId: string): string {
+    return callIds.get(providerId) ?? newCallId(providerId)
+  }
+
+  function logRetry ({ attempt, delayMs, error }: Retry): void {
+    input.log.warn({ err: error, attempt, delayMs, model: model.id }, 'the model call is tried again')
+  }
+}

@@ -1,0 +1,25 @@
+import type { RunInput } from './run-input.ts'
+
+type Response = NonNullable<RunInput['response']>
+
+/** The value in a model's structured answer; undefined when it is not JSON of the asked shape. */
+export function readResponse (text: string, { check }: Response): { readonly value: unknown } | undefined {
+  try {
+    const checked = check(JSON.parse(unfenced(text)))
+    return checked.ok ? { value: checked.value } : undefined
+  } catch {
+    return undefined // not JSON: the same as not fitting
+  }
+}
+
+/** What the model is told when its answer does not fit; undefined when it does. */
+export function responseProblem (text: string, response: Response): string | undefined {
+  if (readResponse(text, response) !== undefined) return undefined
+  return 'Answer now with one JSON value that fits the requested schema, and nothing else.'
+}
+
+/** Some models wrap JSON in a Markdown fence although told not to. */
+function unfenced (text: string): string {
+  const match = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)
+  return match?.[1] ?? text
+}

@@ -1,0 +1,60 @@
+import { isAppError, RunStopped, toPublicError, AppError } from '../errors.ts'
+import type { RunEventBody } from '../events/run-event.ts'
+import type { Batch } from '../streams/batch.ts'
+import { createOpenEnds } from './open-ends.ts'
+import { createRunState } from './run-state.ts'
+import { runLoop, type LoopEnd } from './run-loop.ts'
+import type { RunDeps, RunInput } from './run-input.ts'
+
+/**
+ * One run of an agent as events: message-start first, exactly one terminal event last, everything that was opened closed
+ * in between, whatever happens. It does not throw. Aborting `signal` with RunStopped stops the run, with an AppError
+ * fails it (shutting_down: interrupts it).
+ */
+export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, void> {
+  const { agent, runId, messageId, threadId } = input
+  const openEnds = createOpenEnds()
+  const state = createRunState(input.history)
+  const deadline = startDeadline(agent.timeouts.totalMs, signal)
+
+  yield [
+    { type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: input.answered !== undefined, ...(threadId === undefined ? {} : { threadId }) },
+    ...input.answered ?? []
+  ]
+  try {
+    const loop = runLoop(input, deps, state, deadline.signal)
+    let next = await loop.next()
+    while (next.done !== true) {
+      openEnds.observe(next.value)
+      yield next.value
+      next = await loop.next()
+    }
+    yield ending(next.value)
+  } catch (error) {
+    yield breaking(deadline.signal.aborted ? deadline.signal.reason : error)
+  } finally {
+    deadline.clear()
+  }
+
+  function ending (end: LoopEnd): Batch<RunEventBody> {
+    if (end.kind === 'suspended') return [{ type: 'run-suspended', approvals: [], pendingCalls: [...end.pendingCalls] }]
+    return [{ type: 'message-end', finishReason: end.finishReason, usage: state.usage }, { type: 'run-completed' }]
+  }
+
+  function breaking (error: unknown): Batch<RunEventBody> {
+    if (error instanceof RunStopped) return [...openEnds.close('stopped'), { type: 'run-stopped', reason: error.reason }]
+    const { code, message, retryable, ref } = toPublicError(error)
+    deps.log[isAppError(error) ? 'warn' : 'error']({ err: error, ref, code }, 'run failed')
+    const failure = { code, message, retryable, ref }
+    if (code === 'shutting_down') return [...openEnds.close('interrupted'), { type: 'run-interrupted', ...failure }]
+    return [...openEnds.close('failed'), { type: 'run-failed', ...failure }]
+  }
+}
+
+function startDeadline (totalMs: number, signal: AbortSignal): { signal: AbortSignal, clear: () => void } {
+  const controller = new AbortController()
+  const timer = setTimeout(() => {
+    controller.abort(new AppError('provider_timeout', `The run took longer than ${Math.round(totalMs / 1000)} seconds.`))
+  }, totalMs)
+  return { signal: AbortSignal.any([signal, controller.signal]), clear: () => { clearTimeout(timer) } }
+}

@@ -1,0 +1,45 @@
+import type { Agent } from '../agents/agent.ts'
+import type { ModelRegistry } from '../agents/registry.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { RunEventBody } from '../events/run-event.ts'
+import type { JsonSchema, ModelMessage } from '../models/model.ts'
+import type { Checked } from '../tools/schema.ts'
+import type { RunLogger } from './log.ts'
+
+export interface RunInput {
+  readonly runId: string
+  readonly messageId: string
+  readonly threadId: string | undefined
+  readonly agent: Agent
+  readonly principal: Principal
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** The conversation, ending with what the model is to answer. */
+  readonly history: readonly ModelMessage[]
+  readonly mode: 'chat' | 'headless'
+  /** Headless runs make one call without tools unless told otherwise. */
+  readonly useTools: boolean
+  /** Whether client tools may be left pending; a run nobody can resume may not. */
+  readonly canSuspend: boolean
+  /** The answer must be one JSON value of this shape. */
+  readonly response?: { readonly schema: JsonSchema, readonly check: (value: unknown) => Checked }
+  /** A further leg of a suspended message: the answers its pending calls got, shown before anything else. */
+  readonly answered?: readonly RunEventBody[]
+}
+
+export interface RunDeps {
+  readonly models: ModelRegistry
+  readonly log: RunLogger
+  /** Characters of a tool result that reach the model, 0 for all. */
+  readonly toolOutputLimit: number
+}
+
+export interface LoopLimits { readonly maxSteps: number, readonly maxToolCalls: number }
+
+/** Chat may go on for long; a headless run is a bounded errand unless its agent says otherwise. */
+export function limitsOf ({ agent, mode }: RunInput): LoopLimits {
+  const defaults = mode === 'chat' ? { maxSteps: 100, maxToolCalls: Infinity } : { maxSteps: 6, maxToolCalls: 6 }
+  return {
+    maxSteps: agent.maxSteps ?? defaults.maxSteps,
+    maxToolCalls: agent.maxToolCalls === null ? Infinity : agent.maxToolCalls ?? defaults.maxToolCalls
+  }
+}

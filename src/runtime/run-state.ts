@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto'
+import { addUsage, noUsage, type Usage } from '../events/usage.ts'
+import type { ModelMessage } from '../models/model.ts'
+
+/** What one run has gathered so far. Local to its loop; nothing else holds it. */
+export interface RunState {
+  /** The conversation as the model sees it, growing with each step. */
+  readonly messages: ModelMessage[]
+  step: number
+  toolCalls: number
+  usage: Usage
+  readonly calledTools: Set<string>
+  reminders: number
+  /** The text of the last answer without tool calls. */
+  answer: string
+  nextBlockId: () => string
+  /** The provider's id while it is unused in this conversation, a fresh one otherwise: some repeat theirs every round. */
+  uniqueCallId: (callId: string) => string
+}
+
+export function createRunState (history: readonly ModelMessage[]): RunState {
+  const callIds = new Set(history.flatMap((message) => message.role === 'assistant' ? message.toolCalls.map((call) => call.callId) : []))
+  let blocks = 0
+  return {
+    messages: [...history],
+    step: 0,
+    toolCalls: 0,
+    usage: noUsage,
+    calledTools: new Set(),
+    reminders: 0,
+    answer: '',
+    nextBlockId: () => `b${++blocks}`,
+    uniqueCallId (callId) {
+      const unique = callIds.has(callId) ? `call_${randomUUID()}` : callId
+      callIds.add(unique)
+      return unique
+    }
+  }
+}
+
+export function recordUsage (state: RunState, usage: Usage): void {
+  state.usage = addUsage(state.usage, usage)
+}

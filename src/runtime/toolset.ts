@@ -1,0 +1,91 @@
+import { compileSchema, toJsonSchema, type Checked } from '../tools/schema.ts'
+import { legalName, providerNames } from '../tools/naming.ts'
+import type { ToolProvider } from '../agents/agent.ts'
+import type { JsonSchema, ModelTool } from '../models/model.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { RunLogger } from './log.ts'
+
+export interface OfferedTool {
+  readonly tool: Tool
+  readonly check: (value: unknown) => Checked
+  readonly spec: ModelTool
+}
+
+/** The tools of one run, under the names the model knows them by. */
+export interface Toolset {
+  readonly specs: readonly ModelTool[]
+  byModelName: (name: string) => OfferedTool | undefined
+  has: (toolName: string) => boolean
+  /** The name the model is given for a tool's own name, also for one that is not offered. */
+  modelName: (toolName: string) => string
+}
+
+export interface AssembledTools {
+  readonly toolset: Toolset
+  /** Why some tools are missing, fit for the user. */
+  readonly unavailable: readonly { readonly stage: string, readonly detail: string }[]
+}
+
+type ProviderContext = Parameters<ToolProvider>[0]
+
+/** Asks every provider for its tools. One that fails, or brings an unusable tool, costs its own tools only. */
+export async function assembleTools (sources: readonly (Tool | ToolProvider)[], context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
+  const unavailable: { stage: string, detail: string }[] = []
+  const gathered = await Promise.all(sources.map(async (source) => {
+    if (typeof source !== 'function') return [source]
+    try {
+      return [await source(context)].flat() as Tool[]
+    } catch (error) {
+      log.warn({ err: error }, 'a tool provider failed')
+      unavailable.push({ stage: 'tools', detail: 'Some tools are not available right now.' })
+      return []
+    }
+  }))
+  const offered = new Map<string, OfferedTool>()
+  const tools = gathered.flat()
+  const names = providerNames(tools.map((tool) => tool.name))
+  for (const tool of tools) {
+    const name = names.get(tool.name) ?? tool.name
+    if (offered.has(name)) {
+      log.warn({ tool: tool.name }, 'a tool of this name is already offered; the later one is left out')
+      continue
+    }
+    try {
+      offered.set(name, { tool, check: compiled(tool.input), spec: { name, description: tool.description, parameters: jsonSchemaOf(tool.input) } })
+    } catch (error) {
+      log.warn({ err: error, tool: tool.name }, 'a tool has an unusable input schema and is left out')
+      unavailable.push({ stage: 'tools', detail: `The tool "${tool.name}" is not available.` })
+    }
+  }
+  return { toolset: toolsetOf(offered, names), unavailable }
+}
+
+export const noTools: Toolset = toolsetOf(new Map(), new Map())
+
+function toolsetOf (offered: ReadonlyMap<string, OfferedTool>, names: ReadonlyMap<string, string>): Toolset {
+  const own = new Set([...offered.values()].map(({ tool }) => tool.name))
+  return {
+    specs: [...offered.values()].map(({ spec }) => spec),
+    byModelName: (name) => offered.get(name),
+    has: (toolName) => own.has(toolName),
+    modelName: (toolName) => names.get(toolName) ?? legalName(toolName)
+  }
+}
+
+// Compiling a schema is slow and tools outlive runs, so both forms are kept with the schema they came from.
+const checks = new WeakMap<object, (value: unknown) => Checked>()
+const jsonSchemas = new WeakMap<object, JsonSchema>()
+
+function compiled (schema: Tool['input']): (value: unknown) => Checked {
+  return remember(checks, schema, compileSchema)
+}
+
+function jsonSchemaOf (schema: Tool['input']): JsonSchema {
+  return remember(jsonSchemas, schema, toJsonSchema)
+}
+
+function remember<T> (cache: WeakMap<object, T>, schema: Tool['input'], make: (schema: Tool['input']) => T): T {
+  let value = cache.get(schema)
+  if (value === undefined) cache.set(schema, value = make(schema))
+  return value
+}

@@ -1,0 +1,39 @@
+import { pino } from 'pino'
+import { loadRegistry } from './agents/load-registry.ts'
+import { buildApp } from './app.ts'
+import { loadConfig } from './config.ts'
+import { openDatabase } from './database/database.ts'
+import { loadEnvFile } from './env-file.ts'
+import { loggerOptions } from './logging.ts'
+
+try {
+  loadEnvFile(process.cwd())
+  await serve(process.env)
+} catch (error) {
+  // Every reason not to start is written for the operator; a stack would hide it.
+  process.stderr.write(`parley cannot start: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}
+
+/** Starts the service, and ends it in order on SIGTERM or SIGINT: no new runs, the running ones finish, then all closes. */
+async function serve (env: NodeJS.ProcessEnv): Promise<void> {
+  const config = loadConfig(env)
+  const log = pino(loggerOptions(config))
+  const registry = await loadRegistry({ config, cwd: process.cwd(), env })
+  const database = await openDatabase({ url: config.databaseUrl, log })
+  const app = await buildApp({ config, agents: registry, models: registry.models, database, log })
+  for (const warning of registry.warnings) log.warn(warning)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { void shutDown(signal) })
+  await app.listen({ host: config.host, port: config.port })
+  const { defaultModel } = registry.models
+  log.info({ agents: registry.all().length, defaultModel, database: database.provider }, 'ready')
+  if (defaultModel.startsWith('offline')) log.warn('no model key is set: answers come from the offline model, a set of rules. Set OPENAI_API_KEY for a real one')
+
+  async function shutDown (signal: string): Promise<void> {
+    log.info({ signal }, 'shutting down: running answers may finish')
+    process.once(signal, () => { process.exit(1) }) // asked twice: at once
+    await app.drainRuns(config.drainTimeoutMs)
+    await app.close()
+    process.exit(0)
+  }
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import { agentId } from '../../src/agents/ids.ts'
+import { agentSchema, type Agent, type AgentDefinition, type ToolProvider } from '../../src/agents/agent.ts'
+import type { AgentRegistry, ModelRegistry } from '../../src/agents/registry.ts'
+import { buildApp } from '../../src/app.ts'
+import { loadConfig, type Config } from '../../src/config.ts'
+import { openDatabase, type Database } from '../../src/database/database.ts'
+import type { Model } from '../../src/models/model.ts'
+import type { Tool } from '../../src/tools/tool.ts'
+import { testDatabaseUrl } from './databases.ts'
+
+export interface TestAppOptions {
+  /** The model of every agent. */
+  readonly model: Model
+  /** One agent `tester` when absent. */
+  readonly agents?: readonly AgentDefinition[]
+  readonly databaseUrl?: string
+  /** Environment variables on top of the defaults. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface TestApp {
+  readonly app: FastifyInstance
+  readonly url: string
+  readonly database: Database
+  readonly databaseUrl: string
+}
+
+/** The service as it is, listening on a free port of this machine, on a database of its own. */
+export async function startApp (t: Test, { model, agents = [{ key: 'tester' }], databaseUrl, env = {} }: TestAppOptions): Promise<TestApp> {
+  const dbUrl = databaseUrl ?? await testDatabaseUrl(t)
+  const config: Config = loadConfig({ HEARTBEAT_MS: '1000', ...env })
+  const database = await openDatabase({ url: dbUrl })
+  const app = await buildApp({ config, database, agents: registryOf(agents, model), models: modelsOf(model) })
+  t.teardown(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, url, database, databaseUrl: dbUrl }
+}
+
+export function registryOf (definitions: readonly AgentDefinition[], model: Model): AgentRegistry {
+  const agents = definitions.map((definition): Agent => {
+    const checked = agentSchema.parse({ titleGeneration: false, ...definition })
+    const tools = checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
+    return { ...checked, kind: 'agent', id: agentId(checked.key), name: checked.name ?? checked.key, model: model.id, tools }
+  })
+  return {
+    find: (idOrKey) => agents.find((agent) => agent.id === idOrKey || agent.key === idOrKey),
+    list: () => agents.filter((agent) => !agent.hidden),
+    all: () => agents,
+    defaultAgent: () => agents[0]
+  }
+}
+
+export function modelsOf (model: Model): ModelRegistry {
+  return { get: () => model, defaultModel: model.id }
+}
+
+export interface Streamed { readonly status: number, readonly headers: Headers, readonly body: string, readonly chunks: readonly ({ type: string } & Record<string, unknown>)[] }
+
+/** Posts JSON and reads the whole reply; `chunks` are its data frames. */
+export async function post (url: string, body: unknown, init: RequestInit = {}): Promise<Streamed> {
+  return await read(await fetch(url, { method: 'POST', body: JSON.stringify(body), ...init, headers: { 'content-type': 'application/json', ...init.headers } }))
+}
+
+export async function read (response: Response): Promise<Streamed> {
+  const body = await response.text()
+  return { status: response.status, headers: response.headers, body, chunks: chunksOf(body) }
+}
+
+export function chunksOf (body: string): Streamed['chunks'] {
+  return body.split('\n\n').filter((frame) => frame.startsWith('data: ') && frame !== 'data: [DONE]').map((frame) => JSON.parse(frame.slice('data: '.length)))
+}
+
+/** The text a streamed reply says. */
+export function textIn ({ chunks }: Pick<Streamed, 'chunks'>): string {
+  return chunks.filter((chunk) => chunk.type === 'text-delta').map((chunk) => chunk['delta']).join('')
+}
+
+export async function getJson (url: string): Promise<any> { // replies are asserted on, not typed
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`GET ${url}: ${response.status} ${await response.text()}`)
+  return await response.json()
+}
+
+/** Waits for a condition, not for a time: fails after `withinMs`. */
+export async function until (what: string, condition: () => boolean | Promise<boolean>, withinMs = 5_000): Promise<void> {
+  const deadline = Date.now() + withinMs
+  while (!await condition()) {
+    if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
+    await sleep(10)
+  }
+}
+

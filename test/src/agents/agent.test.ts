@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { agentSchema, defineAgent } from '../../../src/agents/agent.ts'
+
+t.test('defineAgent fills in the defaults and freezes', async (t) => {
+  const agent = defineAgent({ key: 'demo' })
+  t.match(agent, { kind: 'agent', key: 'demo', instructions: 'You are a helpful agent.', tools: [], hidden: false, toolConcurrency: 4, timeouts: { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 300_000 } })
+  t.throws(() => Object.assign(agent, { key: 'other' }), TypeError)
+})
+
+t.test('a defined agent can be spread as the base of another', async (t) => {
+  const base = defineAgent({ key: 'base', abstract: true, description: 'Both', maxSteps: 3, timeouts: { idleMs: 10 } })
+  const derived = defineAgent({ ...base, key: 'derived', abstract: false })
+  t.match(derived, { kind: 'agent', key: 'derived', abstract: false, description: 'Both', maxSteps: 3, timeouts: { idleMs: 10, totalMs: 300_000 } })
+})
+
+t.test('defineAgent names everything that is wrong', async (t) => {
+  // @ts-expect-error: what a file without types may say
+  t.throws(() => defineAgent({ key: 'a b', maxSteps: 0, onBusy: 'queue' }), { name: 'ZodError', issues: [{ path: ['key'] }, { path: ['maxSteps'] }, { code: 'unrecognized_keys', keys: ['onBusy'] }] })
+})
+
+t.test('docs/agents.md describes every attribute, and no other', async (t) => {
+  const page = await readFile('docs/agents.md', 'utf8')
+  const table = /## Attributes\n(.*?)\n## /s.exec(page)?.[1] ?? ''
+  const rows = [...table.matchAll(/^\| `(\w+)` \| (.+?) \| .+ \|$/gm)].map(([, name = '', fallback = '']) => ({ name, fallback: fallback.replaceAll('`', '') }))
+  t.strictSame(rows.map(({ name }) => name).sort(), Object.keys(agentSchema.shape).sort())
+  const defaults = defineAgent({ key: 'x' })
+  for (const name of ['hidden', 'directAccess', 'abstract', 'titleGeneration', 'onDisconnect', 'toolChoice', 'toolConcurrency', 'toolTimeoutMs'] as const) {
+    t.equal(rows.find((row) => row.name === name)?.fallback, String(defaults[name]), name)
+  }
+})
