@@ -10,10 +10,10 @@ const layers = [
   { files: ['src/{agents,tools,models,messages}/**'], never: folders('runtime', 'runs', 'protocols', 'database'), why: 'The run loop uses definitions, models and messages, never the other way round.' },
   { files: ['src/runtime/**'], never: folders('runs', 'protocols', 'database'), why: 'The run loop yields events and does not know who records, encodes or stores them.' },
   { files: ['src/runs/**'], never: folders('protocols', 'database'), why: 'A run is recorded the same whatever shows or stores it.' },
-  { files: ['src/protocols/**'], never: folders('agents', 'tools', 'models', 'runtime', 'runs', 'database'), why: 'A protocol sees events and messages only.' },
+  { files: ['src/protocols/**'], never: folders('runtime', 'runs', 'database'), why: 'A protocol sees events and messages only.' },
   { files: ['src/{threads,ratings,files,memories,approvals,usage,auth}/**'], never: folders('protocols', 'database'), why: 'Resources speak to their own store port.' },
   { files: ['src/database/**'], never: folders('agents', 'models', 'runtime', 'protocols'), why: 'The database implements store ports and decides nothing.' },
-  { files: ['routes/**'], never: folders('runtime', 'runs', 'models', 'database'), why: 'A route parses, makes one service call and replies.', allowTypeImports: true },
+  { files: ['routes/**'], never: folders('runtime', 'runs(?!/run-view\\.ts$)', 'models', 'database'), why: 'A route parses, makes one service call and replies.', allowTypeImports: true },
   { files: ['plugins/**'], never: /^(\.\.\/)+routes\//, why: 'Routes use plugins, never the other way round.' }
 ]
 

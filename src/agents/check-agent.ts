@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
@@ -25,13 +26,13 @@ export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckCont
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed(['expected an agent made by defineAgent, an entry with its attributes, or a file'])
   const { kind = 'agent', ...attributes } = value as { kind?: unknown }
   if (kind !== 'agent') return failed([`expected an agent, got a ${String(kind)}`])
-  const parsed = agentSchema.safeParse(attributes)
-  if (!parsed.success) return failed(issueReasons(parsed.error.issues, Object.keys(agentSchema.shape)))
-  const { data } = parsed
-  const own = resolveTools(data.tools, tools)
+  const { data, wrong, reasons } = parseAttributes(attributes)
+  // Tools that could not be read may have any name.
+  const own = { ...resolveTools(data.tools, tools), ...wrong.has('tools') ? { complete: false } : {} }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const problems = [
+    ...reasons,
     ...own.problems,
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
@@ -40,6 +41,23 @@ export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckCont
   if (problems.length > 0 || 'problem' in model) return failed(problems)
   const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools })
   return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
+}
+
+interface Attributes {
+  readonly data: z.output<typeof agentSchema>
+  /** Attributes that are not as they should be; `data` has their defaults, so that the others can be checked further. */
+  readonly wrong: ReadonlySet<PropertyKey | undefined>
+  readonly reasons: readonly string[]
+}
+
+function parseAttributes (attributes: object): Attributes {
+  const parsed = agentSchema.safeParse(attributes)
+  if (parsed.success) return { data: parsed.data, wrong: new Set(), reasons: [] }
+  const known = Object.keys(agentSchema.shape)
+  const wrong = new Set(parsed.error.issues.map((issue) => issue.path[0]))
+  const sound = Object.entries(attributes).filter(([name]) => known.includes(name) && !wrong.has(name))
+  const data = agentSchema.parse({ key: 'faulty', ...Object.fromEntries(sound) })
+  return { data, wrong, reasons: issueReasons(parsed.error.issues, known) }
 }
 
 interface OwnTools {

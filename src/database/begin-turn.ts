@@ -11,6 +11,8 @@ import { searchable } from './text.ts'
 import { titleColumns } from './thread-list-store.ts'
 import { readTurnView } from './turn-view.ts'
 
+const messageId = { fields: ['threadKey', 'id'], index: 'Message_pkey' }
+
 /** The thread as far as a plan writes to it. */
 type PlannedThread = Pick<ThreadRow, 'key' | 'lastPosition' | 'headId'> & { readonly isNew: boolean }
 
@@ -60,9 +62,9 @@ async function endRun (tx: TransactionClient, { key }: PlannedThread, { id, mess
   await tx.$executeRaw`UPDATE "Message" SET status = ${status}, "completedAt" = ${now}, ${kept} WHERE "threadKey" = ${key} AND id = ${messageId}`
 }
 
-async function continueMessage (tx: TransactionClient, { key }: PlannedThread, { run }: TurnPlan<unknown>, { id, parts }: NonNullable<TurnPlan<unknown>['continueMessage']>): Promise<void> {
+async function continueMessage (tx: TransactionClient, { key }: PlannedThread, { run }: TurnPlan<unknown>, { id, parts, status }: NonNullable<TurnPlan<unknown>['continueMessage']>): Promise<void> {
   const ofRun = run === undefined ? sql`"runId" = "runId"` : sql`"runId" = ${run.id}`
-  await tx.$executeRaw`UPDATE "Message" SET status = 'streaming', "completedAt" = NULL, parts = ${JSON.stringify(parts)}, ${ofRun} WHERE "threadKey" = ${key} AND id = ${id}`
+  await tx.$executeRaw`UPDATE "Message" SET status = ${status}, "completedAt" = NULL, parts = ${JSON.stringify(parts)}, ${ofRun} WHERE "threadKey" = ${key} AND id = ${id}`
 }
 
 async function insertMessages (tx: TransactionClient, { key, lastPosition }: PlannedThread, { messages, run }: TurnPlan<unknown>, now: Date): Promise<void> {
@@ -75,7 +77,7 @@ async function insertMessages (tx: TransactionClient, { key, lastPosition }: Pla
   try {
     await tx.$executeRaw`INSERT INTO "Message" ("threadKey", id, "clientId", "parentId", position, role, parts, status, "searchText", "runId", model, "startedAt", "createdAt") VALUES ${join(rows)}`
   } catch (error) {
-    if (isUniqueViolation(error, ['threadKey', 'id'])) throw new AppError('conflict', 'The thread already has a message with this id.', { cause: error })
+    if (isUniqueViolation(error, messageId)) throw new AppError('conflict', 'The thread already has a message with this id.', { cause: error })
     throw error
   }
 }

@@ -36,11 +36,14 @@ export function translate (error: unknown): unknown {
   return error
 }
 
-/** Whether a unique constraint refused a row; with `fields`, exactly the one on these columns. */
-export function isUniqueViolation (error: unknown, fields?: readonly string[]): boolean {
+/** A unique constraint, as SQLite names it (its columns) and as PostgreSQL does. */
+export interface UniqueConstraint { readonly fields: readonly string[], readonly index: string }
+
+/** Whether a unique constraint refused a row: any, or this one. */
+export function isUniqueViolation (error: unknown, expected?: UniqueConstraint): boolean {
   const { kind, constraint } = failureOf(error)
   if (kind !== 'UniqueConstraintViolation') return false
-  return fields === undefined || constraint?.fields?.map((field) => field.replaceAll('"', '')).join() === fields.join()
+  return expected === undefined || constraint?.index === expected.index || constraint?.fields?.join() === expected.fields.join()
 }
 
 function isWriteConflict (error: unknown): boolean {
@@ -50,7 +53,7 @@ function isWriteConflict (error: unknown): boolean {
 interface Failure {
   readonly kind: string
   readonly sqlState: string
-  readonly constraint: { readonly fields?: readonly string[] } | undefined
+  readonly constraint: Partial<UniqueConstraint> | undefined
 }
 
 const unavailableKinds: ReadonlySet<string> = new Set([

@@ -29,8 +29,8 @@ export function createHistoryStore ({ client, dialect }: StoreContext): HistoryS
       if (from === null) return { items: [], nextCursor: undefined }
       const range = { threadKey: thread.key, from, limit: limit + 1, visible: includeStreaming ? undeleted : finished }
       const rows = await client.$queryRaw<MessageViewRow[]>`${pathTable(range)}
-        SELECT ${viewColumns} FROM path JOIN "Message" m ON m."threadKey" = ${thread.key} AND m.id = path.id ${ratingOf(principal)}
-        WHERE path.visible = 1 ORDER BY m.position`
+        SELECT ${viewColumns} FROM path CROSS JOIN "Message" m ${ratingOf(principal)}
+        WHERE m."threadKey" = ${thread.key} AND m.id = path.id AND path.visible = 1 ORDER BY m.position`
       // A place on a path always shows at least the message it names, unless that one was deleted since.
       if (rows.length === 0 && before !== undefined && !await exists(client, thread.key, from)) throw badCursor('before')
       const older = rows.length > limit ? rows[0] : undefined

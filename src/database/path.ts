@@ -17,7 +17,8 @@ export interface PathRange {
 
 /**
  * The ids of the newest visible messages from one message towards the root, as table expression `path`: walks up the
- * parents and stops at the limit, so its cost does not depend on how long the thread is. Follow it with a SELECT.
+ * parents and stops at the limit, so its cost does not depend on how long the thread is. Follow it with a SELECT from
+ * `path CROSS JOIN "Message" m`: of an inner join SQLite would read the whole thread first, for the order.
  */
 export function pathTable ({ threadKey, from, limit, visible }: PathRange): Sql {
   return sql`WITH RECURSIVE path (id, "parentId", visible, seen) AS (
@@ -34,7 +35,6 @@ export function pathTable ({ threadKey, from, limit, visible }: PathRange): Sql 
 export async function readPath (client: TransactionClient, { threadKey, from, limit }: { threadKey: string, from: string | null, limit: number }): Promise<readonly Message[]> {
   if (from === null) return []
   const rows = await client.$queryRaw<MessageRow[]>`${pathTable({ threadKey, from, limit, visible: undeleted })}
-    SELECT m.* FROM path JOIN "Message" m ON m."threadKey" = ${threadKey} AND m.id = path.id
-    WHERE path.visible = 1 ORDER BY m.position`
+    SELECT m.* FROM path CROSS JOIN "Message" m WHERE m."threadKey" = ${threadKey} AND m.id = path.id AND path.visible = 1 ORDER BY m.position`
   return rows.map(toMessage)
 }

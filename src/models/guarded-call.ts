@@ -63,7 +63,7 @@ export function createGuardedCall (model: Model, request: ModelRequest, { signal
   function onResult (result: IteratorResult<Batch<ModelEvent>, unknown>): void {
     if (waiting === undefined) return
     if (result.done !== true) {
-      limitMs = timeouts.idleMs
+      if (limitMs !== timeouts.idleMs) limitFromNow(timeouts.idleMs)
       last = result.value.at(-1) ?? last
       settle()?.resolve(result)
     } else if (last?.type === 'finish') {
@@ -78,6 +78,13 @@ export function createGuardedCall (model: Model, request: ModelRequest, { signal
   function onAbort (): void {
     if (waiting === undefined) stop(signal.reason)
     else fail(signal.reason)
+  }
+
+  /** Once a call, after its first event: a longer limit that still ran would hide the end of a shorter one. */
+  function limitFromNow (ms: number): void {
+    limitMs = ms
+    clearTimeout(timer)
+    timer = setTimeout(onTimer, ms)
   }
 
   function onTimer (): void {

@@ -137,7 +137,7 @@ function numberOf (schema: Bag, source: ValueSource, step: number | undefined): 
   const unit = numeric(schema.multipleOf) ?? step
   const low = numeric(schema.minimum) ?? above(numeric(schema.exclusiveMinimum), unit)
   const high = numeric(schema.maximum) ?? below(numeric(schema.exclusiveMaximum), unit)
-  let value = source.nextNumber() ?? Math.max(low ?? 1, Math.min(1, high ?? 1))
+  let value = source.nextNumber() ?? unit ?? 1
   if (low !== undefined && value < low) value = low
   if (high !== undefined && value > high) value = high
   if (unit === undefined) return value

@@ -31,7 +31,6 @@ export function comment (text: string): string {
 }
 
 function singleLine (what: string, text: string): string {
-  // eslint-disable-next-line no-control-regex -- NUL is what is looked for
   if (/[\r\n\0]/.test(text)) throw new TypeError(`An SSE ${what} must be one line without NUL`)
   return text
 }

@@ -217,10 +217,12 @@ export function createChat (options: ChatOptions): ChatService {
   function replyTo (principal: Principal, threadId: string, decision: TurnDecision): Reply {
     switch (decision.kind) {
       case 'replay':
-        return { runId: decision.message.runId, threadId, initialParts: [], events: () => replayMessage(decision.message, threadId) }
+        return { runId: decision.message.runId, threadId, initialParts: decision.message.parts.slice(0, decision.heldParts), events: () => replayMessage(decision.message, threadId, decision.heldParts) }
       case 'attach': {
-        const known = runs.known(principal, decision.run.id)
-        return { runId: decision.run.id, threadId, initialParts: [], events: (signal) => fromTheStart(decision.run.id, known?.initialParts ?? [], signal) }
+        const { run: { id: runId }, from } = decision
+        const initialParts = runs.known(principal, runId)?.initialParts ?? []
+        if (from === 'continuation') return { runId, threadId, initialParts, events: (signal) => runs.follow(runId, { after: -1, signal }) }
+        return { runId, threadId, initialParts: [], events: (signal) => fromTheStart(runId, initialParts, signal) }
       }
       case 'run':
         return { runId: decision.runId, threadId, initialParts: decision.continues?.parts ?? [], events: (signal) => runs.follow(decision.runId, { after: -1, signal }) }

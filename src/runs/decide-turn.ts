@@ -1,7 +1,7 @@
 import { AppError, invalidRequest, notFound, threadBusy } from '../errors.ts'
 import { closeParts } from '../messages/assembler.ts'
-import type { MessagePart } from '../messages/parts.ts'
-import type { TurnRequest } from '../messages/turn-request.ts'
+import { isToolPart, type MessagePart } from '../messages/parts.ts'
+import type { ToolOutput, TurnRequest } from '../messages/turn-request.ts'
 import type { Message } from '../threads/message.ts'
 import { answerPending, type Answered } from './pending-calls.ts'
 import type { Run, TurnPlan, TurnView } from './turn-store.ts'
@@ -10,10 +10,10 @@ import type { Run, TurnPlan, TurnView } from './turn-store.ts'
 export type TurnDecision =
   /** A new run, on a context that ends with what it answers. */
   | { readonly kind: 'run', readonly runId: string, readonly messageId: string, readonly context: readonly Message[], readonly continues: Answered | undefined }
-  /** The same request is being answered already. */
-  | { readonly kind: 'attach', readonly run: Run }
-  /** The same request has been answered already. */
-  | { readonly kind: 'replay', readonly message: Message }
+  /** The same request is being answered already. `continuation`: who asks holds what the message said before that run. */
+  | { readonly kind: 'attach', readonly run: Run, readonly from: 'start' | 'continuation' }
+  /** The same request has been answered already. Who asks holds the first `heldParts` parts of the message. */
+  | { readonly kind: 'replay', readonly message: Message, readonly heldParts: number }
 
 export interface TurnIds {
   readonly runId: string
@@ -74,10 +74,10 @@ function repeat (view: TurnView, question: Message, ids: TurnIds, settings: Turn
   const index = view.path.findIndex((message) => message.id === question.id)
   const answer = view.path[index + 1]
   if (view.activeRun !== undefined && view.activeRun.messageId === answer?.id && view.activeRun.status === 'running') {
-    return { messages: [], result: { kind: 'attach', run: view.activeRun } }
+    return { messages: [], result: { kind: 'attach', run: view.activeRun, from: 'start' } }
   }
   const answered = answer !== undefined && answer.role === 'assistant' && !['failed', 'interrupted', 'streaming'].includes(answer.status)
-  if (answered) return { messages: [], result: { kind: 'replay', message: answer } }
+  if (answered) return { messages: [], result: { kind: 'replay', message: answer, heldParts: 0 } }
   return startRun(view, view.path.slice(0, index + 1), undefined, ids, settings)
 }
 
@@ -94,13 +94,13 @@ function decideOutputs (view: TurnView, request: TurnRequest & { kind: 'tool-out
   const { found, activeRun } = view
   if (view.thread === undefined) throw notFound('thread')
   if (found === undefined || found.role !== 'assistant') throw notFound('message')
-  if (activeRun?.messageId !== found.id) return { messages: [], result: { kind: 'replay', message: found } }
-  if (activeRun.status === 'running') return { messages: [], result: { kind: 'attach', run: activeRun } }
+  if (activeRun?.messageId !== found.id) return { messages: [], result: restOf(found, request.outputs) }
+  if (activeRun.status === 'running') return { messages: [], result: { kind: 'attach', run: activeRun, from: 'continuation' } }
 
   const answered = answerPending(found.parts, request.outputs)
   const message = { ...found, parts: answered.parts }
   if (answered.stillPending.length > 0) {
-    return { messages: [], continueMessage: { id: found.id, parts: answered.parts, status: 'suspended' }, result: { kind: 'replay', message } }
+    return { messages: [], continueMessage: { id: found.id, parts: answered.parts, status: 'suspended' }, result: { kind: 'replay', message, heldParts: message.parts.length } }
   }
   return {
     messages: [],
@@ -109,6 +109,17 @@ function decideOutputs (view: TurnView, request: TurnRequest & { kind: 'tool-out
     run: { id: ids.runId, messageId: found.id, agentId: settings.agentId, holder: settings.holder, leaseUntil: settings.leaseUntil },
     result: { kind: 'run', runId: ids.runId, messageId: found.id, context: [...view.foundPath.slice(0, -1), message], continues: answered }
   }
+}
+
+/** What a message said after these outputs. A client that got nothing new would post them again, without end. */
+function restOf (message: Message, outputs: readonly ToolOutput[]): TurnDecision {
+  const { parts, status } = message
+  const callIds = new Set(outputs.map(({ callId }) => callId))
+  const lastCall = parts.findLastIndex((part) => isToolPart(part) && callIds.has(part.toolCallId))
+  const next = parts.findIndex((part, index) => index > lastCall && part.type === 'step-start')
+  const hasRest = lastCall !== -1 && next !== -1 && (status === 'completed' || status === 'stopped')
+  if (!hasRest) throw new AppError('conflict', 'This message does not wait for these results any more.')
+  return { kind: 'replay', message, heldParts: next }
 }
 
 // What a pending call is answered with when the user goes on without it.
@@ -171,4 +182,3 @@ function sameContent (a: readonly MessagePart[], b: readonly MessagePart[]): boo
 function taken (): AppError {
   return new AppError('conflict', 'This thread already has another message with this id.', { details: { issues: [{ path: 'id', message: 'expected an id that is new in the thread' }] } })
 }
-

@@ -4,11 +4,11 @@ import { isUnanswered } from '../messages/assembler.ts'
 import { isToolPart } from '../messages/parts.ts'
 import type { Message } from '../threads/message.ts'
 
-/** A stored answer as the short stream of a run that said it all at once. */
-export async function * replayMessage (message: Message, threadId: string): AsyncGenerator<readonly RunEvent[], void> {
+/** A stored answer, from its part `heldParts` on, as the short stream of a run that said it all at once. */
+export async function * replayMessage (message: Message, threadId: string, heldParts: number): AsyncGenerator<readonly RunEvent[], void> {
   const bodies: RunEventBody[] = [
-    { type: 'message-start', messageId: message.id, runId: message.runId ?? '', threadId, agentId: '', model: message.model ?? '', continued: false },
-    { type: 'snapshot', parts: [...message.parts] },
+    { type: 'message-start', messageId: message.id, runId: message.runId ?? '', threadId, agentId: '', model: message.model ?? '', continued: heldParts > 0 },
+    { type: 'snapshot', parts: message.parts.slice(heldParts) },
     ...endOf(message)
   ]
   const at = message.createdAt.toISOString()

@@ -21,6 +21,7 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
     { type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: input.answered !== undefined, ...(threadId === undefined ? {} : { threadId }) },
     ...input.answered ?? []
   ]
+  openEnds.observe(input.answered ?? [])
   try {
     const loop = runLoop(input, deps, state, deadline.signal)
     let next = await loop.next()
@@ -42,7 +43,7 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   }
 
   function breaking (error: unknown): Batch<RunEventBody> {
-    if (error instanceof RunStopped) return [...openEnds.close('stopped'), { type: 'run-stopped', reason: error.reason }]
+    if (error instanceof RunStopped) return [...openEnds.close('stopped'), ...openEnds.stepAfterCalls(), { type: 'run-stopped', reason: error.reason }]
     const { code, message, retryable, ref } = toPublicError(error)
     deps.log[isAppError(error) ? 'warn' : 'error']({ err: error, ref, code }, 'run failed')
     const failure = { code, message, retryable, ref }

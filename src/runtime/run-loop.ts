@@ -52,7 +52,7 @@ export async function * runLoop (input: RunInput, deps: RunDeps, state: RunState
 
     const batch = yield * runCalls(input, deps, state, limits, outcome, signal)
     if (last) {
-      yield [...cappedNotice(outcome, state), stepEnd(state, outcome)]
+      yield [stepEnd(state, outcome), ...cappedNotice(input, outcome, state)]
       return { kind: 'completed', finishReason: 'other' }
     }
     yield [stepEnd(state, outcome)]
@@ -135,13 +135,15 @@ function noticeFor ({ text, finishReason }: ModelStepOutcome, state: RunState, {
   return []
 }
 
-function cappedNotice ({ text }: ModelStepOutcome, state: RunState): RunEventBody[] {
-  if (text !== '') return []
-  const events: RunEventBody[] = []
+/** In a step of its own: a client that sends tool results by itself would otherwise send these, as of a run that waits. */
+function cappedNotice ({ mode }: RunInput, { text }: ModelStepOutcome, state: RunState): RunEventBody[] {
+  if (mode === 'headless' && text !== '') return []
+  const step = state.step + 1
+  const events: RunEventBody[] = [{ type: 'step-start', step }]
   const blocks = createBlockWriter(state.nextBlockId)
   blocks.text(`I stopped at the limit of this run (${state.step} steps, ${state.toolCalls} tool calls) without a finished answer.`, events)
   blocks.close(events)
-  return events
+  return [...events, { type: 'step-end', step }]
 }
 
 function stepEnd (state: RunState, { finishReason, usage }: ModelStepOutcome): RunEventBody {

@@ -65,15 +65,21 @@ interface ClientPackage {
   readonly validateUIMessages: (input: { messages: unknown }) => Promise<ClientMessage[]>
 }
 
-/** Reads the bytes of a reply as a client does: every chunk checked with its own schema, then folded by its own reducer. */
-export async function foldStream (client: ClientName, bytes: string | readonly string[], { message }: { message?: ClientMessage } = {}): Promise<Folded> {
-  const { parseJsonEventStream, readUIMessageStream, uiMessageChunkSchema } = await load(client)
+/** The chunks of a reply, each checked with that version's own schema; throws at the first one it would refuse. */
+export async function readChunks (client: ClientName, bytes: string | readonly string[]): Promise<readonly Chunk[]> {
+  const { parseJsonEventStream, uiMessageChunkSchema } = await load(client)
   const chunks: Chunk[] = []
-  const parsed = parseJsonEventStream({ stream: byteStream(bytes), schema: uiMessageChunkSchema })
-  for await (const result of parsed) {
+  for await (const result of parseJsonEventStream({ stream: byteStream(bytes), schema: uiMessageChunkSchema })) {
     if (!result.success) throw result.error
     chunks.push(result.value)
   }
+  return chunks
+}
+
+/** Reads the bytes of a reply as a client does: every chunk checked with its own schema, then folded by its own reducer. */
+export async function foldStream (client: ClientName, bytes: string | readonly string[], { message }: { message?: ClientMessage } = {}): Promise<Folded> {
+  const { readUIMessageStream } = await load(client)
+  const chunks = await readChunks(client, bytes)
   const errors: string[] = []
   const stream = new ReadableStream<Chunk>({
     start (controller) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { agentId } from '../../src/agents/ids.ts'
 import { agentSchema, type Agent, type AgentDefinition, type ToolProvider } from '../../src/agents/agent.ts'
@@ -12,8 +12,12 @@ import type { Tool } from '../../src/tools/tool.ts'
 import { testDatabaseUrl } from './databases.ts'
 
 export interface TestAppOptions {
-  /** The model of every agent. */
-  readonly model: Model
+  /** The model of every agent, where `models` does not say more. */
+  readonly model?: Model
+  /** Every model there is; agents choose theirs by id. */
+  readonly models?: ModelRegistry
+  /** Silent when absent. */
+  readonly log?: FastifyBaseLogger
   /** One agent `tester` when absent. */
   readonly agents?: readonly AgentDefinition[]
   readonly databaseUrl?: string
@@ -29,21 +33,22 @@ export interface TestApp {
 }
 
 /** The service as it is, listening on a free port of this machine, on a database of its own. */
-export async function startApp (t: Test, { model, agents = [{ key: 'tester' }], databaseUrl, env = {} }: TestAppOptions): Promise<TestApp> {
+export async function startApp (t: Test, { model, models = modelsOf(model), agents = [{ key: 'tester' }], databaseUrl, env = {}, log }: TestAppOptions): Promise<TestApp> {
   const dbUrl = databaseUrl ?? await testDatabaseUrl(t)
   const config: Config = loadConfig({ HEARTBEAT_MS: '1000', ...env })
   const database = await openDatabase({ url: dbUrl })
-  const app = await buildApp({ config, database, agents: registryOf(agents, model), models: modelsOf(model) })
+  const app = await buildApp({ config, database, agents: registryOf(agents, models), models, ...(log === undefined ? {} : { log }) })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url, database, databaseUrl: dbUrl }
 }
 
-export function registryOf (definitions: readonly AgentDefinition[], model: Model): AgentRegistry {
+/** Agents that name no model get the registry's default, which is a lone model's own. */
+export function registryOf (definitions: readonly AgentDefinition[], models: Model | ModelRegistry): AgentRegistry {
   const agents = definitions.map((definition): Agent => {
     const checked = agentSchema.parse({ titleGeneration: false, ...definition })
     const tools = checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
-    return { ...checked, kind: 'agent', id: agentId(checked.key), name: checked.name ?? checked.key, model: model.id, tools }
+    return { ...checked, kind: 'agent', id: agentId(checked.key), name: checked.name ?? checked.key, model: checked.model ?? ('id' in models ? models.id : models.defaultModel), tools }
   })
   return {
     find: (idOrKey) => agents.find((agent) => agent.id === idOrKey || agent.key === idOrKey),
@@ -53,7 +58,8 @@ export function registryOf (definitions: readonly AgentDefinition[], model: Mode
   }
 }
 
-export function modelsOf (model: Model): ModelRegistry {
+export function modelsOf (model: Model | undefined): ModelRegistry {
+  if (model === undefined) throw new Error('A test app needs a model, or models')
   return { get: () => model, defaultModel: model.id }
 }
 
@@ -78,7 +84,8 @@ export function textIn ({ chunks }: Pick<Streamed, 'chunks'>): string {
   return chunks.filter((chunk) => chunk.type === 'text-delta').map((chunk) => chunk['delta']).join('')
 }
 
-export async function getJson (url: string): Promise<any> { // replies are asserted on, not typed
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- replies are asserted on, not typed
+export async function getJson (url: string): Promise<any> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`GET ${url}: ${response.status} ${await response.text()}`)
   return await response.json()
@@ -93,3 +100,39 @@ export async function until (what: string, condition: () => boolean | Promise<bo
   }
 }
 
+export interface OpenStream {
+  readonly status: number
+  readonly headers: Headers
+  /** The text heard so far. */
+  readonly text: () => string
+  readonly body: () => string
+  /** Resolves with everything when the stream has ended, also when it was cut. */
+  readonly ended: Promise<{ readonly cut: boolean }>
+  readonly leave: () => void
+}
+
+/** Posts JSON (or GETs, without a body) and reads the reply while the test goes on. */
+export async function openStream (url: string, body?: unknown): Promise<OpenStream> {
+  const controller = new AbortController()
+  const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  const response = await fetch(url, { ...request, signal: controller.signal })
+  let heard = ''
+  const ended = hear().then(() => ({ cut: false }), () => ({ cut: true }))
+  return {
+    status: response.status,
+    headers: response.headers,
+    text: () => textIn({ chunks: chunksOf(heard.slice(0, heard.lastIndexOf('\n\n') + 2)) }),
+    body: () => heard,
+    ended,
+    leave: () => { controller.abort() }
+  }
+
+  async function hear (): Promise<void> {
+    const decoder = new TextDecoder()
+    for await (const piece of response.body ?? []) heard += decoder.decode(piece as Uint8Array, { stream: true })
+  }
+}
+
+export function userMessage (text: string, id?: string) {
+  return { ...(id === undefined ? {} : { id }), role: 'user', parts: [{ type: 'text', text }] }
+}

@@ -39,4 +39,3 @@ export function assemble (events: readonly RunEventBody[], initial: readonly Mes
 export function asJson<T> (value: T): T {
   return JSON.parse(JSON.stringify(value))
 }
-

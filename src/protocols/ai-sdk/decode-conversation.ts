@@ -41,10 +41,11 @@ function decodeMessage (message: unknown, path: Path): Decoded<HistoryMessage> {
 
 /** What an assistant said is context only: parts of kinds we do not know are left out. */
 function assistantParts (parts: readonly unknown[] = []): Decoded<readonly MessagePart[]> {
-  return { ok: true, value: parts.flatMap((part) => {
+  const known = parts.flatMap((part) => {
     const result = messagePartSchema.safeParse(part)
     return result.success ? [result.data] : []
-  }) }
+  })
+  return { ok: true, value: known }
 }
 
 function refuse (issues: readonly ErrorIssue[]) {

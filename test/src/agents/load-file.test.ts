@@ -36,7 +36,7 @@ const broken = [
   { file: 'code.mjs', text: 'export const a = 1\nconst {\n', reason: /^line 3, column 1: Unexpected token/ },
   { file: 'throws.ts', text: "throw new TypeError('no such thing')\n", reason: 'could not be loaded: TypeError: no such thing' },
   { file: 'imports.ts', text: "import { a } from './missing.ts'\nexport const b = a\n", reason: /^could not be loaded: .*missing\.ts/ },
-  { file: 'list.yaml', text: 'key: a\n  name: [b\n', reason: /^line 2, column \d+: / },
+  { file: 'list.yaml', text: 'key: a\nname: [b\ndescription: c\n', reason: /^line [23], column \d+: / },
   { file: 'twice.yaml', text: 'key: a\nkey: b\n', reason: /^line 2, column 1: Map keys must be unique/ },
   { file: 'comma.json', text: '{\n  "key": "a"\n  "name": "b"\n}\n', reason: /^line 3, column \d+: / }
 ]

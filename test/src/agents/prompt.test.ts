@@ -19,7 +19,7 @@ t.test('as a tag it measures the template and leaves what is put into it alone',
   t.equal(prompt`
     Rules for ${'all'}:
       ${list}
-    ${3} in all. ${''}
+    ${3} in all.
   `, 'Rules for all:\n  - one\n- two\n3 in all.')
   t.equal(prompt`${'  indented'}`, '  indented')
 })

@@ -5,7 +5,7 @@ import { createChatAnswer } from '../../../src/models/openai-chat-answer.ts'
 import { callsOf, eventsOf, finishOf, reasoningOf, textOf } from '../../helpers/chat-events.ts'
 
 const estimated = { input: 1, output: 2, reasoning: 0, cachedRead: 0, cacheWrite: 0 }
-const say = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] })
+const say = (delta: object, reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason: reason }] })
 const entry = (call: object) => say({ tool_calls: [call] })
 const stop = say({}, 'stop')
 const called = say({}, 'tool_calls')
@@ -73,7 +73,7 @@ t.test('reasoning comes apart from text, in every spelling', async (t) => {
 t.test('finish reasons are mapped, and corrected by what the answer holds', async (t) => {
   const text = say({ content: 'x' })
   const call = entry({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } })
-  for (const [reason, mapped] of [['stop', 'stop'], ['length', 'length'], ['content_filter', 'content-filter'], ['eos', 'stop'], ['new_reason', 'other'], ['tool_calls', 'stop']]) {
+  for (const [reason, mapped] of [['stop', 'stop'], ['length', 'length'], ['content_filter', 'content-filter'], ['eos', 'stop'], ['new_reason', 'other'], ['tool_calls', 'stop']] as const) {
     t.equal(finishOf(play([text, say({}, reason)])), mapped, reason)
   }
   t.equal(finishOf(play([call, stop])), 'tool-calls')

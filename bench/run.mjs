@@ -1,0 +1,146 @@
+// npm run bench: the built service against the floor, interleaved, medians of rounds. Options: --rounds=N --only=lane,...
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cpuMs, rssKb, startLoad, startParley, startServer, stop } from './processes.mjs'
+
+const args = Object.fromEntries(process.argv.slice(2).map((arg) => arg.replace(/^--/, '').split('=')))
+const rounds = Number(args.rounds ?? 5)
+const only = args.only?.split(',')
+const models = ['burst:200', 'paced:50:20', 'paced:100000:1000', 'burst:1']
+const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
+const report = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, date: new Date().toISOString(), rounds, lanes: {} }
+const upstream = await startServer('upstream.mjs')
+let dataDirs = 0
+
+try {
+  for (const [name, lane] of Object.entries({ burst, paced50: () => paced(50), paced200: () => paced(200), open, turn, history })) {
+    if (only !== undefined && !only.includes(name)) continue
+    report.lanes[name] = await lane()
+    print(name, report.lanes[name])
+  }
+  if (args.json !== undefined) writeFileSync(args.json, `${JSON.stringify(report, null, 2)}\n`)
+} finally {
+  stop(upstream)
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function burst () {
+  const measure = async (target) => {
+    const { result, cpu } = await chats(target, { model: 0, concurrent: 16, total: 320 })
+    return { cpuUsPerDelta: cpu * 1000 / result.deltas, deltasPerSecond: result.deltas / result.seconds }
+  }
+  return await compare(measure)
+}
+
+async function paced (concurrent) {
+  return await compare(async (target) => {
+    const { result, cpu } = await chats(target, { model: 1, concurrent, total: concurrent * 3 })
+    return { firstDeltaP50Ms: quantile(result.firstMs, 0.5), firstDeltaP99Ms: quantile(result.firstMs, 0.99), cpuUsPerDelta: cpu * 1000 / result.deltas }
+  })
+}
+
+async function open () {
+  const streams = 500
+  return await compare(async (target) => {
+    await target.load.run('chats', { ...addressed(target, 3), concurrent: 16, total: 64 })
+    const before = rssKb(target)
+    const holder = startLoad()
+    const { open } = await holder.run('hold', { ...addressed(target, 2), count: streams, settleMs: 3000 })
+    const kbPerStream = (rssKb(target) - before) / open
+    stop(holder)
+    return { kbPerStream, open }
+  }, { fresh: true })
+}
+
+async function turn () {
+  return await rows(async (target) => {
+    const { result, cpu } = await chats(target, { model: 3, concurrent: 8, total: 800, turnsPerThread: 4 })
+    return { cpuMsPerTurn: cpu / 800, turnsPerSecond: 800 / result.seconds, firstDeltaP50Ms: quantile(result.firstMs, 0.5) }
+  })
+}
+
+async function history () {
+  return await rows(async (target) => {
+    const short = await page(target, 50)
+    const long = await page(target, 10_000)
+    return { pagesPerSecond: short, pagesPerSecondLong: long, shortOverLong: short / long }
+  }, 1)
+}
+
+async function page (target, messages) {
+  const id = `bench-history-${messages}`
+  const { url, agentId } = addressed(target, 3)
+  for (let index = 0; index < messages / 2; index++) {
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id, agentId, messages: [{ role: 'user', parts: [{ type: 'text', text: `Question ${index}` }] }] }) })
+    await response.text()
+  }
+  const pageUrl = `${target.url}/v1/threads/${id}/messages?limit=50`
+  await target.load.run('pages', { url: pageUrl, concurrent: 4, seconds: 1 })
+  const cpu = cpuMs(target)
+  const { read } = await target.load.run('pages', { url: pageUrl, concurrent: 4, seconds: 4 })
+  return read / ((cpuMs(target) - cpu) / 1000) // per second of one core
+}
+
+/** Rounds of the floor and the service in turn; the median of each figure, and the ratio of the medians. */
+async function compare (measure, { fresh = false } = {}) {
+  const results = { floor: [], parley: [] }
+  const targets = fresh ? undefined : { floor: await startFloor(), parley: await startService() }
+  for (let round = 0; round < rounds; round++) {
+    for (const kind of ['floor', 'parley']) {
+      const target = targets?.[kind] ?? await (kind === 'floor' ? startFloor() : startService())
+      if (round === 0 && !fresh) await measure(target) // warm
+      results[kind].push(await measure(target))
+      if (fresh) stop(target, target.load)
+    }
+  }
+  if (targets !== undefined) stop(targets.floor, targets.floor.load, targets.parley, targets.parley.load)
+  const floor = medians(results.floor)
+  const parley = medians(results.parley)
+  return { floor, parley, ratio: Object.fromEntries(Object.keys(floor).map((key) => [key, parley[key] / floor[key]])) }
+}
+
+async function rows (measure, times = rounds) {
+  const target = await startService()
+  const results = []
+  if (times > 1) await measure(target)
+  for (let round = 0; round < times; round++) results.push(await measure(target))
+  stop(target, target.load)
+  return { parley: medians(results) }
+}
+
+async function startFloor () {
+  return { kind: 'floor', load: startLoad(), ...await startServer('floor.mjs', { UPSTREAM_URL: upstream.url }) }
+}
+
+async function startService () {
+  const env = { UPSTREAM_URL: upstream.url, BENCH_MODELS: models.join(','), DATA_DIR: join(folder, String(dataDirs++)), PARLEY_CONFIG: new URL('parley.config.mjs', import.meta.url).pathname, LOG_LEVEL: 'info', OPENAI_API_KEY: '', ...process.env.BENCH_DATABASE_URL === undefined ? {} : { DATABASE_URL: process.env.BENCH_DATABASE_URL } }
+  return { kind: 'parley', load: startLoad(), ...await startParley(env) }
+}
+
+function addressed (target, model) {
+  return target.kind === 'floor' ? { url: `${target.url}/chat`, model: models[model] } : { url: `${target.url}/api/chat`, agentId: `bench-${model}` }
+}
+
+async function chats (target, { model, ...options }) {
+  const before = cpuMs(target)
+  const result = await target.load.run('chats', { ...addressed(target, model), ...options })
+  return { result, cpu: cpuMs(target) - before }
+}
+
+function medians (results) {
+  return Object.fromEntries(Object.keys(results[0]).map((key) => [key, quantile(results.map((result) => result[key]), 0.5)]))
+}
+
+function quantile (values, q) {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]
+}
+
+function print (name, lane) {
+  console.log(name)
+  for (const key of Object.keys(lane.parley)) {
+    const compared = lane.floor === undefined ? '' : `  floor ${lane.floor[key].toFixed(2)}  ratio ${lane.ratio[key].toFixed(2)}`
+    console.log(`  ${key.padEnd(20)} ${lane.parley[key].toFixed(2)}${compared}`)
+  }
+}

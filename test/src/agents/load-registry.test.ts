@@ -1,0 +1,243 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ConfigurationFaults, faultLine } from '../../../src/agents/faults.ts'
+import { agentId } from '../../../src/agents/ids.ts'
+import { loadRegistry, type LoadedRegistry } from '../../../src/agents/load-registry.ts'
+import { loadConfig } from '../../../src/config.ts'
+
+type Files = Record<string, string>
+
+t.test('a folder of TypeScript, JavaScript, YAML and JSON is one registry, in the order of the configuration', async (t) => {
+  const registry = await load(t, {
+    'parley.config.ts': `
+      import { defineAgent, defineConfig, defineTool } from 'parley'
+      import { imported } from './agents/a.ts'
+      const clock = defineTool({ name: 'clock', execute: () => 'noon' })
+      export default defineConfig({
+        agents: [{ key: 'plain', model: 'openai:gpt-x', description: 'An entry' }, 'agents/*', imported, 'more/list.json', 'named', defineAgent({ key: 'inline' })],
+        tools: [clock],
+        defaultAgent: 'b'
+      })`,
+    'agents/a.ts': "import { defineAgent } from 'parley'\nexport const imported = defineAgent({ key: 'a' })\nexport const other = { key: 'not an agent' }\n",
+    'agents/b.mjs': "import { defineAgent } from 'parley'\nexport default defineAgent({ key: 'b', hidden: true, directAccess: true, aliases: ['b.old'] })\n",
+    'agents/c.yaml': 'key: c\nname: The C\ntools: [clock]\n',
+    'agents/README.md': '# Not an agent\n',
+    'agents/named.js': "export default [{ key: 'n1' }, { key: 'n2' }]\n",
+    'more/list.json': '[{ "key": "d" }, { "key": "e" }]'
+  }, { OPENAI_API_KEY: 'key' })
+  // `imported` is listed where it stands in the configuration; the glob does not bring it a second time.
+  t.strictSame(registry.all().map(({ key }) => key), ['plain', 'b', 'c', 'n1', 'n2', 'a', 'd', 'e', 'inline'])
+  t.strictSame(registry.list().map(({ key }) => key), ['plain', 'c', 'n1', 'n2', 'a', 'd', 'e', 'inline'])
+  t.equal(registry.defaultAgent()?.key, 'b')
+  t.match(registry.find('c'), { kind: 'agent', id: agentId('c'), key: 'c', name: 'The C', tools: [{ kind: 'tool', name: 'clock' }] })
+  t.match(registry.find('plain'), { name: 'plain', model: 'openai:gpt-x' })
+  t.strictSame(registry.warnings, [])
+})
+
+t.test('an agent is found by key, id, alias and the id of an alias, and by nothing else', async (t) => {
+  const registry = await load(t, { 'parley.config.json': '{ "agents": [{ "key": "new", "aliases": ["old"] }, { "key": "base", "abstract": true }] }' })
+  for (const name of ['new', agentId('new'), 'old', agentId('old')]) t.equal(registry.find(name)?.key, 'new', name)
+  for (const name of ['base', agentId('base'), 'toString', '__proto__', '', 'NEW']) t.equal(registry.find(name), undefined, name)
+  t.equal(registry.find('new'), registry.find(agentId('new')))
+})
+
+t.test('agents can be spread from an abstract base, which itself is not served', async (t) => {
+  const registry = await load(t, {
+    'parley.config.ts': `
+      import { defineAgent, defineConfig } from 'parley'
+      const base = defineAgent({ key: 'base', abstract: true, maxSteps: 3 })
+      export default defineConfig({ agents: [base, defineAgent({ ...base, key: 'one', abstract: false }), { ...base, key: 'two', abstract: false }] })`
+  })
+  t.match(registry.all(), [{ key: 'one', maxSteps: 3 }, { key: 'two', maxSteps: 3 }])
+  t.equal(registry.all().length, 2)
+})
+
+t.test('the default agent is the variable, else the file, else the only visible one', async (t) => {
+  const agents = '"agents": [{ "key": "a" }, { "key": "b" }, { "key": "c", "hidden": true }]'
+  const pick = async (json: string, env: Files = {}) => (await load(t, { 'parley.config.json': json }, env)).defaultAgent()?.key
+  t.equal(await pick(`{ ${agents}, "defaultAgent": "a" }`, { DEFAULT_AGENT: agentId('b') }), 'b')
+  t.equal(await pick(`{ ${agents}, "defaultAgent": "a" }`), 'a')
+  t.equal(await pick(`{ ${agents} }`), undefined)
+  t.equal(await pick('{ "agents": [{ "key": "a" }, { "key": "c", "hidden": true }] }'), 'a')
+})
+
+t.test('models are full ids: of the agent, the variable, the file, or offline', async (t) => {
+  const agents = '"agents": [{ "key": "a", "model": "local:llama3:8b" }, { "key": "b" }], "providers": { "local": { "baseURL": "http://127.0.0.1:1/v1" } }'
+  const models = async (json: string, env: Files = {}) => (await load(t, { 'parley.config.json': json }, env)).all().map(({ model }) => model)
+  t.strictSame(await models(`{ ${agents} }`), ['local:llama3:8b', 'offline'])
+  t.strictSame(await models(`{ ${agents}, "defaultModel": "local:m" }`), ['local:llama3:8b', 'local:m'])
+  t.strictSame(await models(`{ ${agents}, "defaultModel": "local:m" }`, { DEFAULT_MODEL: 'offline' }), ['local:llama3:8b', 'offline'])
+  t.strictSame(await models(`{ ${agents}, "defaultModel": "gpt-x" }`, { OPENAI_API_KEY: 'k' }), ['local:llama3:8b', 'openai:gpt-x'])
+})
+
+t.test('without a configuration one built-in assistant is served, and that is said', async (t) => {
+  const registry = await load(t, {})
+  t.match(registry.all(), [{ key: 'assistant', model: 'offline' }])
+  t.equal(registry.defaultAgent()?.key, 'assistant')
+  t.equal(registry.file, undefined)
+  t.match(registry.warnings, [/built-in assistant/])
+})
+
+t.test('PARLEY_CONFIG names the file, and its paths are relative to it', async (t) => {
+  const registry = await load(t, { 'deploy/live.yaml': 'agents: [my/*.yaml]\n', 'deploy/my/a.yaml': 'key: a\n', 'parley.config.json': '{ "agents": [] }' }, { PARLEY_CONFIG: 'deploy/live.yaml' })
+  t.strictSame(registry.all().map(({ key }) => key), ['a'])
+  t.match(registry.file, /deploy.live\.yaml$/)
+})
+
+t.test('a second configuration file beside the first is pointed out', async (t) => {
+  const registry = await load(t, { 'parley.config.mjs': "export default { agents: [{ key: 'a' }] }\n", 'parley.config.yaml': 'agents: []\n' })
+  t.strictSame(registry.warnings, ['parley.config.yaml is not read, because parley.config.mjs is there.'])
+})
+
+t.test('a required tool that the agent lacks is a warning, unless a provider may bring it', async (t) => {
+  const registry = await load(t, {
+    'parley.config.mjs': "export default { agents: [{ key: 'a', requiredTools: ['lookup'] }, { key: 'b', requiredTools: ['lookup'], tools: [() => []] }] }\n"
+  })
+  t.strictSame(registry.warnings, ['parley.config.mjs: agent "a": requiredTools: the agent has no tool "lookup", so nothing is required.'])
+})
+
+const mistakes: readonly { name: string, files: Files, env?: Files, lines: readonly (string | RegExp)[] }[] = [
+  {
+    name: 'wrong values and unknown attributes',
+    files: { 'parley.config.mjs': "export default { agents: [{ key: 'a', modle: 'x', maxSteps: 0, timeouts: { idle: 1 }, tools: [3] }, { name: 'no key' }, 7] }\n" },
+    lines: [
+      /^parley\.config\.mjs: agent "a": maxSteps: /,
+      'parley.config.mjs: agent "a": timeouts: unknown attribute "idle".',
+      /^parley\.config\.mjs: agent "a": tools\[0\]: expected a tool made by defineTool, or expected a tool made by defineTool or a provider function, or /,
+      'parley.config.mjs: agent "a": unknown attribute "modle". Did you mean "model"?',
+      'parley.config.mjs: agents[1]: key: expected string, got nothing',
+      /^parley\.config\.mjs: agents\[2\]: expected an agent/
+    ]
+  },
+  {
+    name: 'a definition that defineAgent refuses does not hide the next one',
+    files: { 'parley.config.ts': "import { defineAgent, defineTool } from 'parley'\nexport default { agents: [defineAgent({ key: 'a b' }), defineAgent({ key: 'b', tools: [defineTool({ name: ' ' })] })] }\n" },
+    lines: [/agent "a b": key: expected letters/, /agent "b": tools\[0\]: a tool needs a name/]
+  },
+  {
+    name: 'a wrong attribute does not hide what is wrong with the others',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, maxSteps: 0, tools: [x], model: "nowhere:x", toolChoice: { tool: y } }, { key: b, tools: [3], toolChoice: { tool: y } }]\n' },
+    lines: [/agent "a": maxSteps: /, /agent "a": tools\[0\]: unknown tool "x"/, /agent "a": model: /, /agent "a": toolChoice: /, /agent "b": tools\[0\]: /]
+  },
+  {
+    name: 'duplicate keys, in one file or in two',
+    files: { 'parley.config.yaml': 'agents: [{ key: a }, { key: a }, more.yaml]\n', 'more.yaml': 'key: a\n' },
+    lines: ['parley.config.yaml: agent "a": key is taken: it is the key of agent "a" in parley.config.yaml', 'more.yaml: agent "a": key is taken: it is the key of agent "a" in parley.config.yaml']
+  },
+  {
+    name: 'aliases that collide with a key, an alias, or the id of either',
+    files: { 'parley.config.yaml': `agents: [{ key: a, aliases: [b, x] }, { key: b, aliases: [x, ${agentId('a')}] }]\n` },
+    lines: [/agent "a": alias "b" is taken: it is the key of agent "b"/, /agent "b": alias "x" is taken: it is the alias "x" of agent "a"/, /agent "b": alias "[\da-f-]{36}" is taken: it is the key of agent "a"/]
+  },
+  {
+    name: 'unknown tools, two of one name, and a choice of none of them',
+    files: {
+      'parley.config.ts': `
+        import { defineTool } from 'parley'
+        const clock = defineTool({ name: 'clock' })
+        export default { tools: [clock], agents: [{ key: 'a', tools: ['clok', 'clock', clock], toolChoice: { tool: 'lamp' } }] }`
+    },
+    lines: ['parley.config.ts: agent "a": tools[0]: unknown tool "clok". Did you mean "clock"?', 'parley.config.ts: agent "a": tools[2]: a second tool named "clock"', 'parley.config.ts: agent "a": toolChoice: the agent has no tool "lamp".']
+  },
+  {
+    name: 'tools of the configuration that no model can be offered',
+    files: {
+      'parley.config.ts': `
+        import { defineTool, z } from 'parley'
+        export default {
+          agents: [{ key: 'a' }],
+          tools: [defineTool({ name: 'x', input: { type: 'objekt' } }), defineTool({ name: 'x', input: z.array(z.string()) }), { name: 'plain' }]
+        }`
+    },
+    lines: [/tools\[0\]: input: is not a usable schema: /, 'parley.config.ts: tools[1]: input: expected the schema of an object, got "array"', 'parley.config.ts: tools[1]: a second tool named "x"', 'parley.config.ts: tools[2]: expected a tool made by defineTool']
+  },
+  {
+    name: 'an answer format that is no schema',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, responseFormat: { type: text } }]\n' },
+    lines: [/agent "a": responseFormat: is not a usable schema: /]
+  },
+  {
+    name: 'models and providers that are not there',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, model: "nowhere:x" }, { key: b }, { key: c, model: "far:x" }, { key: d, model: "bad:x" }]\ndefaultModel: far:y\nproviders: { far: { baseURL: "http://127.0.0.1:1", apiKeyEnv: FAR_KEY }, bad: { url: "x" } }\n' },
+    lines: [/^parley\.config\.yaml: providers\.bad: unknown attribute "url"/, /^parley\.config\.yaml: defaultModel: .*FAR_KEY/, /agent "a": model: .*"nowhere"/, /agent "c": model: .*FAR_KEY/]
+  },
+  {
+    name: 'a default model of the environment that is not there',
+    files: { 'parley.config.yaml': 'agents: [{ key: a }]\n' },
+    env: { DEFAULT_MODEL: 'nowhere:x' },
+    lines: [/^environment: DEFAULT_MODEL: .*"nowhere"/]
+  },
+  {
+    name: 'a default agent that is not there',
+    files: { 'parley.config.yaml': 'agents: [{ key: assistant }]\ndefaultAgent: assistent\n' },
+    env: { DEFAULT_AGENT: 'nobody' },
+    lines: ['parley.config.yaml: defaultAgent: no agent "assistent". Did you mean "assistant"?', 'environment: DEFAULT_AGENT: no agent "nobody".']
+  },
+  {
+    name: 'a default agent that nobody can chat with',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, abstract: true }, { key: b, hidden: true }]\ndefaultAgent: a\n' },
+    env: { DEFAULT_AGENT: 'b' },
+    lines: [/defaultAgent: agent "a" is abstract/, /DEFAULT_AGENT: agent "b" is hidden/]
+  },
+  {
+    name: 'a default agent that has a mistake of its own is reported for that alone',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, maxSteps: 0 }, { key: b }]\ndefaultAgent: a\n' },
+    lines: [/agent "a": maxSteps/]
+  },
+  {
+    name: 'an abstract agent is checked too',
+    files: { 'parley.config.yaml': 'agents: [{ key: a }, { key: b, abstract: true, tools: [x] }]\n' },
+    lines: [/agent "b": tools\[0\]: unknown tool "x"/]
+  },
+  {
+    name: 'files that cannot be read, do not exist, or hold no agent',
+    files: { 'parley.config.yaml': 'agents: [bad.ts, "none/*.ts", empty.ts, ./notes.md, list.yaml, gone]\n', 'bad.ts': 'export const a = {\n', 'empty.ts': 'export const a = 1\n', 'notes.md': 'x', 'list.yaml': '- key: a\n  maxSteps: many\n' },
+    lines: [
+      /^bad\.ts: line 2, column 1: /,
+      'parley.config.yaml: agents[1]: "none/*.ts" matches no agent file',
+      /^empty\.ts: holds no agent/,
+      /^notes\.md: cannot be read as "\.md"/,
+      /^list\.yaml: agent "a": maxSteps: expected number, got string/,
+      'parley.config.yaml: agents[5]: "gone" matches no agent file'
+    ]
+  },
+  { name: 'a configuration without agents', files: { 'parley.config.yaml': 'agents: []\n' }, lines: [/agents: no agents/] },
+  { name: 'a configuration of bases only', files: { 'parley.config.yaml': 'agents: [{ key: a, abstract: true }]\n' }, lines: [/agents: no agents/] },
+  { name: 'unknown attributes of the configuration', files: { 'parley.config.yaml': 'agent: [{ key: a }]\n' }, lines: [/^parley\.config\.yaml: agents: expected a list of agents/, 'parley.config.yaml: unknown attribute "agent". Did you mean "agents"?'] },
+  { name: 'a configuration that exports nothing', files: { 'parley.config.ts': 'export const config = {}\n' }, lines: [/^parley\.config\.ts: has no default export/] },
+  { name: 'a configuration that cannot be parsed', files: { 'parley.config.yaml': 'agents: [\n' }, lines: [/^parley\.config\.yaml: line 2, column 1: /] },
+  { name: 'a configuration that is not where PARLEY_CONFIG says', files: {}, env: { PARLEY_CONFIG: 'gone.yaml' }, lines: ['gone.yaml: does not exist'] },
+  { name: 'a configuration of a kind that nobody reads', files: { 'a.toml': '' }, env: { PARLEY_CONFIG: 'a.toml' }, lines: [/^a\.toml: cannot be read as "\.toml"/] }
+]
+
+for (const { name, files, env, lines } of mistakes) {
+  t.test(`all mistakes are reported at once with file and entry: ${name}`, async (t) => {
+    const found = await faultsOf(t, files, env)
+    for (const line of lines) t.ok(found.some((candidate) => typeof line === 'string' ? candidate === line : line.test(candidate)), `${line} in\n${found.join('\n')}`)
+    t.equal(found.length, lines.length, found.join('\n'))
+  })
+}
+
+t.test('the error of a refused start lists its lines', async (t) => {
+  await t.rejects(load(t, { 'parley.config.yaml': 'agents: [{ key: a, maxSteps: 0 }, { key: a b }]\n' }), { code: 'configuration_error', message: /^The configuration has 2 mistakes:\n {2}parley\.config\.yaml: agent "a": .*\n {2}parley\.config\.yaml: agent "a b": / })
+})
+
+async function load (t: Test, files: Files, env: Files = {}): Promise<LoadedRegistry> {
+  const cwd = t.testdir({})
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(cwd, name, '..'), { recursive: true })
+    await writeFile(join(cwd, name), text)
+  }
+  return loadRegistry({ config: loadConfig(env), cwd, env })
+}
+
+async function faultsOf (t: Test, files: Files, env: Files = {}): Promise<readonly string[]> {
+  try {
+    await load(t, files, env)
+  } catch (error) {
+    if (error instanceof ConfigurationFaults) return error.faults.map(faultLine)
+    throw error
+  }
+  return []
+}

@@ -1,0 +1,141 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { openDatabase, type Database } from '../../../src/database/database.ts'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import { alice, startTurn, takeTurn } from '../../contracts/turns.ts'
+import { availableProviders, openTestDatabase, testDatabaseUrl } from '../../helpers/databases.ts'
+
+for (const { provider, skip } of await availableProviders()) {
+  t.test(`a database on ${provider}`, { skip }, async (t) => {
+    t.test('answers a ping, and keeps what it has over a restart', async (t) => {
+      const url = await testDatabaseUrl(t, provider)
+      const first = await openDatabase({ url })
+      await first.ping()
+      await takeTurn(first, alice, 'kept-over-restart', 'q', 'a')
+      await first.close()
+      const second = await openTestDatabase(t, url)
+      t.equal((await second.threads.get(alice, 'kept-over-restart'))?.messageCount, 2)
+    })
+
+    t.test('comes up in two processes at once, and both write to it', { timeout: 60_000 }, async (t) => {
+      const url = await testDatabaseUrl(t, provider)
+      const children = [start(t, url, ['thread-a-1', 'thread-a-2']), start(t, url, ['thread-b-1', 'thread-b-2'])]
+      t.strictSame(await Promise.all(children.map(report)), ['ready', 'ready'])
+      await Promise.all(children.map(stop))
+      const database = await openTestDatabase(t, url)
+      t.equal((await database.turns.runningRuns()).length, 4)
+    })
+
+    t.test('has the user’s message after its process was killed', { timeout: 60_000 }, async (t) => {
+      const url = await testDatabaseUrl(t, provider)
+      const child = start(t, url, ['killed-1'])
+      t.equal(await report(child), 'ready')
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      const database = await openTestDatabase(t, url)
+      t.match((await database.threads.history(alice, 'killed-1', { limit: 9 }))?.items, [{ role: 'user', parts: [{ text: 'question of killed-1' }] }])
+    })
+
+    t.test('is used twice by one process without either waiting for the other for ever', async (t) => {
+      const url = await testDatabaseUrl(t, provider)
+      const [one, two] = [await openTestDatabase(t, url), await openTestDatabase(t, url)]
+      const turns = (database: Database, name: string) => Array.from({ length: 20 }, (_, index) => takeTurn(database, alice, `${name}-${index}`, 'q', 'a'))
+      await Promise.all([...turns(one, 'first'), ...turns(two, 'second')])
+      t.equal((await one.threads.list(alice, { limit: 100 })).items.length, 40)
+    })
+
+    t.test('keeps a statement that was issued while another transaction was open and failed', async (t) => {
+      const { threads, turns } = await openTestDatabase(t, await testDatabaseUrl(t, provider))
+      const created: Promise<unknown>[] = []
+      await t.rejects(turns.begin(alice, 'rolled-back', { contextLimit: 1 }, () => {
+        created.push(threads.create(alice, { id: 'independent', agentId: 'agent-1' }))
+        return { createThread: { agentId: 'agent-1' }, messages: [brokenMessage], result: 0 }
+      }))
+      await Promise.all(created)
+      t.equal(await threads.get(alice, 'rolled-back'), undefined)
+      t.match(await threads.get(alice, 'independent'), { agentId: 'agent-1' })
+    })
+  })
+}
+
+const brokenMessage = { id: 'm1', parentId: 'no-such-parent', role: 'user', parts: [], status: 'completed' } as const
+
+t.test('the folder of a SQLite file is made, and the file keeps foreign keys and WAL in every transaction', async (t) => {
+  const path = join(t.testdir({}), 'deep/er/parley.db')
+  const connection = openSqlite(`file:${path}`)
+  t.teardown(() => connection.close())
+  t.ok(existsSync(path))
+  const settings = await connection.client.$transaction(async (tx) => {
+    await tx.$executeRaw`CREATE TABLE probe (id INTEGER)`
+    return [await tx.$queryRaw`PRAGMA foreign_keys`, await tx.$queryRaw`PRAGMA journal_mode`, await tx.$queryRaw`PRAGMA synchronous`]
+  })
+  t.match(JSON.stringify(settings, (_, value) => typeof value === 'bigint' ? Number(value) : value), '[[{"foreign_keys":1}],[{"journal_mode":"wal"}],[{"synchronous":1}]]')
+})
+
+t.test('a URL of another kind is refused with the kinds there are and without its password', async (t) => {
+  for (const url of ['mysql://root:hunter2@localhost/x', 'postgresql://', 'parley.db', 'postgresql://u:hunter2@:::bad']) {
+    const error = await openDatabase({ url }).then(() => undefined, (error: Error) => error)
+    t.match(error, { code: 'configuration_error' }, url)
+    t.match(error?.message, /file:<path> or postgresql:/)
+    t.notMatch(error?.message, /hunter2/)
+  }
+  await t.rejects(openDatabase({ url: 'postgresql://u@localhost/x?schema=a%22b' }), { code: 'configuration_error', message: /schema/ })
+})
+
+t.test('a PostgreSQL that does not answer is named without its password, with what starts one', async (t) => {
+  const error = await openDatabase({ url: 'postgresql://parley:hunter2@127.0.0.1:9/parley' }).then(() => undefined, (error: Error) => error)
+  t.match(error, { code: 'storage_unavailable', message: /^The database at postgresql:\/\/parley:\*\*\*@127\.0\.0\.1:9\/parley is not reachable \(.*ECONNREFUSED.*\)\. .*docker run/ })
+  t.notMatch(error?.message, /hunter2|\n/)
+})
+
+t.test('a SQLite file that cannot be opened is named', async (t) => {
+  await t.rejects(openDatabase({ url: `file:${t.testdir({ 'a-file': '' })}/a-file/parley.db` }), { code: 'storage_unavailable', message: /a-file\/parley\.db/ })
+})
+
+const [, postgresql] = await availableProviders()
+t.test('connections that PostgreSQL cuts are storage_unavailable at worst, and the next ones work', { skip: postgresql?.skip ?? true }, async (t) => {
+  const url = await testDatabaseUrl(t, 'postgresql')
+  const warnings: string[] = []
+  const database = await openDatabase({ url, log: { info: () => {}, warn: (_, message) => { warnings.push(message) } } })
+  t.teardown(() => database.close())
+  await startTurn(database, alice, 'cut-1', 'q')
+  const cutter = new pg.Client({ connectionString: url })
+  await cutter.connect()
+  const schema = new URL(url).searchParams.get('schema')
+  const cut = () => cutter.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%' || $1 || '%' OR pid = ANY ($2)", ['no such query', await backends(cutter)])
+  await cut().finally(() => cutter.end())
+  t.ok(schema)
+  await poll(async () => (await database.threads.get(alice, 'cut-1').catch((error: unknown) => t.match(error, { code: 'storage_unavailable' }) && undefined)) !== undefined)
+  t.ok(warnings.length > 0)
+})
+
+async function backends (client: pg.Client): Promise<number[]> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', ['parley'])
+  return rows.map(({ pid }) => pid)
+}
+
+async function poll (done: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!await done()) if (Date.now() > deadline) throw new Error('not within 10 s')
+}
+
+function start (t: Test, url: string, threadIds: readonly string[]): ChildProcess {
+  const child = fork(fileURLToPath(import.meta.resolve('../../helpers/database-process.ts')), [url, ...threadIds])
+  t.teardown(() => { child.kill('SIGKILL') })
+  return child
+}
+
+async function report (child: ChildProcess): Promise<unknown> {
+  const [message] = await once(child, 'message')
+  return message
+}
+
+async function stop (child: ChildProcess): Promise<void> {
+  child.send('stop')
+  await once(child, 'exit')
+}
