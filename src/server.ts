@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { loadRegistry } from './agents/load-registry.ts'
 import { buildApp } from './app.ts'
-import { loadConfig } from './config.ts'
+import { loadConfig, type Config } from './config.ts'
 import { openDatabase } from './database/database.ts'
 import { loadEnvFile } from './env-file.ts'
 import { loggerOptions } from './logging.ts'
@@ -19,21 +19,35 @@ try {
 async function serve (env: NodeJS.ProcessEnv): Promise<void> {
   const config = loadConfig(env)
   const log = pino(loggerOptions(config))
-  const registry = await loadRegistry({ config, cwd: process.cwd(), env })
+  const registry = await loadRegistry({ config, cwd: process.cwd(), env, log })
   const database = await openDatabase({ url: config.databaseUrl, log })
   const app = await buildApp({ config, agents: registry, models: registry.models, database, log })
   for (const warning of registry.warnings) log.warn(warning)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { void shutDown(signal) })
-  await app.listen({ host: config.host, port: config.port })
+  let asked = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => { onSignal(signal) })
+  await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => { throw listenFailure(error, config) })
   const { defaultModel } = registry.models
   log.info({ agents: registry.all().length, defaultModel, database: database.provider }, 'ready')
   if (defaultModel.startsWith('offline')) log.warn('no model key is set: answers come from the offline model, a set of rules. Set OPENAI_API_KEY for a real one')
 
-  async function shutDown (signal: string): Promise<void> {
+  function onSignal (signal: string): void {
+    if (asked) process.exit(1) // asked twice, by whichever signal: at once
+    asked = true
     log.info({ signal }, 'shutting down: running answers may finish')
-    process.once(signal, () => { process.exit(1) }) // asked twice: at once
+    shutDown().catch((error: unknown) => {
+      log.error({ err: error }, 'the shutdown failed')
+      process.exit(1)
+    })
+  }
+
+  async function shutDown (): Promise<void> {
     await app.drainRuns(config.drainTimeoutMs)
     await app.close()
     process.exit(0)
   }
+}
+
+function listenFailure (error: unknown, { host, port }: Config): unknown {
+  if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error
+  return new Error(`${host}:${port} is in use. End the process that listens there, or set PORT to another port (0 takes a free one).`, { cause: error })
 }

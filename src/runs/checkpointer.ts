@@ -32,25 +32,32 @@ export interface CheckpointerOptions {
 /** Saves the parts of all running messages together, one transaction a tick, and no tick while nothing changes. */
 export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienceMs = 5_000 }: CheckpointerOptions): Checkpointer {
   const dirty = new Map<string, CheckpointSource>()
+  let inFlight = new Map<string, CheckpointSource>()
   let timer: NodeJS.Timeout | undefined
   let saving: Promise<void> | undefined
   let failingSince: number | undefined
+  let closed = false
 
   return {
     touch (source) {
       dirty.set(source.runId, source)
       schedule()
     },
-    forget: (runId) => { dirty.delete(runId) },
+    forget: (runId) => {
+      dirty.delete(runId)
+      inFlight.delete(runId)
+    },
     async close () {
+      closed = true
       clearTimeout(timer)
       dirty.clear()
+      inFlight.clear()
       await saving
     }
   }
 
   function schedule (): void {
-    if (timer !== undefined || saving !== undefined) return
+    if (closed || timer !== undefined || saving !== undefined) return
     timer = setTimeout(() => {
       timer = undefined
       saving = save().finally(() => {
@@ -61,26 +68,34 @@ export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienc
   }
 
   async function save (): Promise<void> {
-    const sources = [...dirty.values()]
-    if (sources.length === 0) return
+    if (dirty.size === 0) return
+    inFlight = new Map(dirty)
     dirty.clear()
     try {
-      const lost = new Set(await turns.checkpoint(holder, sources.map((source) => source.snapshot())))
+      const lost = await turns.checkpoint(holder, Array.from(inFlight.values(), (source) => source.snapshot()))
       failingSince = undefined
-      for (const source of sources) if (lost.has(source.runId)) source.onLost()
+      for (const runId of lost) inFlight.get(runId)?.onLost()
     } catch (error) {
-      await giveUpOrRetry(sources, error)
+      giveUpOrRetry(error)
+    } finally {
+      inFlight.clear()
     }
   }
 
-  async function giveUpOrRetry (sources: readonly CheckpointSource[], error: unknown): Promise<void> {
+  /** Of the runs that have not ended meanwhile. */
+  function giveUpOrRetry (error: unknown): void {
+    log.warn({ err: error, runs: inFlight.size }, 'saving running messages failed')
+    const waiting = [...inFlight.values()]
+    if (waiting.length === 0) {
+      failingSince = undefined // nobody is waiting: the next failure is a first one
+      return
+    }
     failingSince ??= Date.now()
-    log.warn({ err: error, runs: sources.length }, 'saving running messages failed')
     if (Date.now() - failingSince < patienceMs) {
-      for (const source of sources) if (!dirty.has(source.runId)) dirty.set(source.runId, source)
+      for (const source of waiting) if (!dirty.has(source.runId)) dirty.set(source.runId, source)
       return
     }
     failingSince = undefined
-    for (const source of sources) source.onFailure(storageUnavailable(error))
+    for (const source of waiting) source.onFailure(storageUnavailable(error))
   }
 }

@@ -12,8 +12,8 @@ import type { RunStatus, TurnEnd, TurnStore, UsageRecord } from './turn-store.ts
 
 export interface TurnRecorder {
   /**
-   * Takes a batch before anyone sees it. A batch that ends the run is stored first; what comes back is what the run says
-   * instead when that could not be done.
+   * Takes a batch before anyone sees it. A batch that ends the run is stored first; where that could not be done, what
+   * comes back closes what was open all the same, and says how the run ended instead.
    */
   record: (events: Batch<RunEventBody>) => Promise<Batch<RunEventBody>>
 }
@@ -61,7 +61,8 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
         return events
       }
       checkpointer.forget(runId)
-      return await finish(end) ?? events
+      const otherEnd = await finish(end)
+      return otherEnd === undefined ? events : [...events.filter((event) => event.type !== 'message-end' && !isTerminal(event)), otherEnd]
     }
   }
 
@@ -75,16 +76,16 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
     }
   }
 
-  /** Undefined when all went well; otherwise the events that end the run in place of the planned ones. */
-  async function finish (end: TerminalEvent): Promise<Batch<RunEventBody> | undefined> {
+  /** Undefined when all went well; otherwise what ends the run in place of the planned end. */
+  async function finish (end: TerminalEvent): Promise<TerminalEvent | undefined> {
     const turnEnd = turnEndOf(end)
     for (let attempt = 1; ; attempt++) {
       try {
         if (await turns.finish(holder, turnEnd)) return undefined
-        return [{ type: 'run-stopped', reason: 'the thread is gone' }]
+        return { type: 'run-stopped', reason: 'the thread is gone' }
       } catch (error) {
         options.log.error({ err: error, runId, attempt }, 'storing the end of a run failed')
-        if (attempt === finishAttempts) return [{ type: 'run-failed', ...withoutDetails(toPublicError(storageUnavailable(error))) }]
+        if (attempt === finishAttempts) return { type: 'run-failed', ...withoutDetails(toPublicError(storageUnavailable(error))) }
         await delay(attempt * 200)
       }
     }

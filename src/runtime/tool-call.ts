@@ -13,6 +13,7 @@ export type ToolOutcome =
  * signal) throws. What a tool does after its time is ignored.
  */
 export async function runTool (tool: Tool, input: unknown, context: Omit<ToolContext, 'signal'>, { timeoutMs, signal }: { timeoutMs: number, signal: AbortSignal }): Promise<ToolOutcome> {
+  signal.throwIfAborted()
   const deadline = new AbortController()
   const timer = setTimeout(() => { deadline.abort(timedOut(tool.name, timeoutMs)) }, timeoutMs)
   const both = AbortSignal.any([signal, deadline.signal])

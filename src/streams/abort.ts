@@ -3,6 +3,7 @@
  * not cancelled: what it does later is ignored.
  */
 export async function untilAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  promise.catch(() => {}) // ignored also where nobody waits any more: unhandled, it would end the process
   signal.throwIfAborted()
   let onAbort: () => void = () => {}
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -8,7 +8,7 @@ import { openDatabase, type Database } from '../../src/database/database.ts'
 
 export type TestProvider = Database['provider']
 
-const postgresUrl = process.env.TEST_POSTGRES_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
+export const postgresUrl = process.env.TEST_POSTGRES_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
 const startPostgres = 'docker run -d -p 127.0.0.1:5432:5432 -e POSTGRES_HOST_AUTH_METHOD=trust postgres:17'
 
 export interface Availability {
