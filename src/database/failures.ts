@@ -32,7 +32,7 @@ export function translate (error: unknown): unknown {
   const { kind, sqlState } = failureOf(error)
   if (sqlState === '22021' || sqlState === '22P05') return invalidRequest('The text has characters that cannot be stored.')
   if (error instanceof WriteConflict || isWriteConflict(error)) return new AppError('storage_unavailable', 'Too many writes at once. Try again shortly.', { cause: error })
-  if (unavailableKinds.has(kind) || /^(08|53|57|58)/.test(sqlState) || isUnavailable(error)) return storageUnavailable(error)
+  if (unavailableKinds.has(kind) || unavailableStates.test(sqlState) || isUnavailable(error)) return storageUnavailable(error)
   return error
 }
 
@@ -61,10 +61,12 @@ const unavailableKinds: ReadonlySet<string> = new Set([
   'AuthenticationFailed', 'DatabaseAccessDenied', 'DatabaseDoesNotExist'
 ])
 
+// SQLSTATE classes: connection, authorization, no such database, resources, operator, system.
+const unavailableStates = /^(08|28|3D|53|57|58)[0-9A-Z]{3}$/
 // Prisma: cannot connect, timed out, connection closed, pool empty, transaction could not start or lost its connection.
 // Node: the socket. The rest has no code.
 const unavailableCodes = /^(P10\d\d|P2024|P2028|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN|CLIENT_CLOSED)$/
-const unavailableMessages = /Connection terminated|timeout exceeded when trying to connect|connection error and is not queryable|after calling end on the pool|disk I\/O error|database or disk is full|database is locked/i
+const unavailableMessages = /Connection terminated|Query read timeout|timeout exceeded when trying to connect|connection error and is not queryable|after calling end on the pool|disk I\/O error|database or disk is full|database is locked/i
 
 function isUnavailable (error: unknown): boolean {
   return unavailableCodes.test(codeOf(error)) || (error instanceof Error && unavailableMessages.test(error.message))
@@ -79,5 +81,5 @@ function codeOf (error: unknown): string {
 function failureOf (error: unknown): Failure {
   const carrier = error as { meta?: { driverAdapterError?: { cause?: unknown } }, cause?: unknown } | null | undefined
   const cause = (carrier?.meta?.driverAdapterError?.cause ?? carrier?.cause ?? {}) as { kind?: string, originalCode?: string, code?: string, constraint?: Failure['constraint'] }
-  return { kind: cause.kind ?? '', sqlState: cause.originalCode ?? cause.code ?? '', constraint: cause.constraint }
+  return { kind: cause.kind ?? '', sqlState: cause.originalCode ?? cause.code ?? codeOf(error), constraint: cause.constraint }
 }

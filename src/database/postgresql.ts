@@ -26,6 +26,7 @@ export function openPostgresql (url: string, { onConnectionError }: PostgresqlOp
     connectionString,
     max,
     connectionTimeoutMillis: 5_000,
+    query_timeout: 30_000,
     keepAlive: true,
     // Statements written by hand name no schema.
     options: `-c search_path="${schema}"`

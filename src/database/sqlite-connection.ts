@@ -93,10 +93,8 @@ function run ({ statement, shape }: Prepared, args: unknown[]): SqliteResult {
 }
 
 function forgetOldest (prepared: Map<string, Prepared>): void {
-  for (const oldest of prepared.keys()) {
-    prepared.delete(oldest)
-    return
-  }
+  const oldest = prepared.keys().next().value
+  if (oldest !== undefined) prepared.delete(oldest)
 }
 
 function toSqlite (value: unknown): unknown {

@@ -30,8 +30,8 @@ function system ({ instructions, responseSchema }: ModelRequest, dialect: Dialec
 
 function chatMessage (message: ModelMessage): Message[] {
   switch (message.role) {
-    case 'user': return [{ role: 'user', content: message.content }]
-    case 'tool': return [{ role: 'tool', tool_call_id: message.callId, content: message.content }]
+    case 'user': return [{ role: 'user', content: wellFormed(message.content) }]
+    case 'tool': return [{ role: 'tool', tool_call_id: message.callId, content: wellFormed(message.content) }]
     case 'assistant': return assistant(message)
     default: return message satisfies never
   }
@@ -40,10 +40,15 @@ function chatMessage (message: ModelMessage): Message[] {
 function assistant ({ text, toolCalls }: ModelMessage & { role: 'assistant' }): Message[] {
   if (toolCalls.length > 0) {
     const calls = toolCalls.map((call) => ({ id: call.callId, type: 'function' as const, function: { name: plainName(call.toolName), arguments: call.arguments } }))
-    return [{ role: 'assistant', content: text === '' ? null : text, tool_calls: calls }]
+    return [{ role: 'assistant', content: text === '' ? null : wellFormed(text), tool_calls: calls }]
   }
   // Providers refuse an assistant message that says nothing.
-  return text === '' ? [] : [{ role: 'assistant', content: text }]
+  return text === '' ? [] : [{ role: 'assistant', content: wellFormed(text) }]
+}
+
+/** Half a surrogate pair, of an emoji cut in two, makes strict providers refuse the whole history. */
+function wellFormed (text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD')
 }
 
 /** A name that a model made up is replayed too, and must not make the provider refuse the whole history. */

@@ -46,6 +46,7 @@ export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienc
     forget: (runId) => {
       dirty.delete(runId)
       inFlight.delete(runId)
+      if (dirty.size === 0 && inFlight.size === 0) failingSince = undefined // nobody waits: the next failure is a first one
     },
     async close () {
       closed = true
@@ -86,10 +87,7 @@ export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienc
   function giveUpOrRetry (error: unknown): void {
     log.warn({ err: error, runs: inFlight.size }, 'saving running messages failed')
     const waiting = [...inFlight.values()]
-    if (waiting.length === 0) {
-      failingSince = undefined // nobody is waiting: the next failure is a first one
-      return
-    }
+    if (waiting.length === 0) return
     failingSince ??= Date.now()
     if (Date.now() - failingSince < patienceMs) {
       for (const source of waiting) if (!dirty.has(source.runId)) dirty.set(source.runId, source)

@@ -9,7 +9,7 @@ import { responseProblem } from './response-shape.ts'
 import { limitsOf, type LoopLimits, type RunDeps, type RunInput } from './run-input.ts'
 import type { RunState } from './run-state.ts'
 import { toolBatch, type ToolBatchOutcome } from './tool-batch.ts'
-import { assembleTools, noTools, type Toolset } from './toolset.ts'
+import { assembleTools, noTools, withModelNames, type Toolset } from './toolset.ts'
 
 export type LoopEnd =
   | { readonly kind: 'completed', readonly finishReason: FinishReason }
@@ -27,6 +27,7 @@ export async function * runLoop (input: RunInput, deps: RunDeps, state: RunState
   const limits = limitsOf(input)
   const toolset = yield * offerTools(input, deps, signal)
   const required = requiredTools(input, toolset)
+  state.messages.splice(0, Infinity, ...withModelNames(state.messages, toolset))
 
   for (;;) {
     state.step++

@@ -1,7 +1,7 @@
 import { compileSchema, toJsonSchema, type Checked } from '../tools/schema.ts'
 import { legalName, providerNames } from '../tools/naming.ts'
 import type { ToolProvider } from '../agents/agent.ts'
-import type { JsonSchema, ModelTool } from '../models/model.ts'
+import type { JsonSchema, ModelMessage, ModelTool } from '../models/model.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunLogger } from './log.ts'
 
@@ -58,6 +58,18 @@ export async function assembleTools (sources: readonly (Tool | ToolProvider)[], 
     }
   }
   return { toolset: toolsetOf(offered, names), unavailable }
+}
+
+/** A conversation told with the tools' own names, as the model knows them. */
+export function withModelNames (messages: readonly ModelMessage[], { modelName }: Toolset): ModelMessage[] {
+  return messages.map((message) => {
+    switch (message.role) {
+      case 'user': return message
+      case 'tool': return { ...message, toolName: modelName(message.toolName) }
+      case 'assistant': return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, toolName: modelName(call.toolName) })) }
+      default: return message satisfies never
+    }
+  })
 }
 
 export const noTools: Toolset = toolsetOf(new Map(), new Map())

@@ -76,7 +76,7 @@ t.test('C10: a database that goes away in mid-stream ends the stream with an err
   const service = await startCaseService(t, upstream, { agents: [caseAgent('M05', { tools })] })
   const { database } = service
   const reply = await service.ask(newThreadId(), 'Go')
-  t.match(reply.chunks.slice(-3), [{ type: 'error' }, { type: 'finish', finishReason: 'error' }])
+  t.match(reply.chunks.slice(-2), [{ type: 'error' }, { type: 'finish', finishReason: 'error' }])
   t.match(reply.chunks.find(({ type }) => type === 'data-error'), { data: { code: 'storage_unavailable', retryable: true, ref: /^[0-9a-f]{8}$/ } })
   t.ok(reply.body.endsWith('data: [DONE]\n\n'))
   const health = await fetch(`${service.url}/health`)
@@ -91,6 +91,7 @@ t.test('C11: the same message sent twice at once is one message and one answer',
   const body = { agentId: slow, message: { id: 'client-msg-1', role: 'user', parts: [{ type: 'text', text: 'Once' }] } }
   const url = `${service.url}/v1/threads/${threadId}/messages`
   const sent = [post(url, body), post(url, body)]
+  await until('the model is asked', async () => (await service.requests()).length > 0)
   await until('the answer has begun', async () => textOf(await service.history(threadId, '?include=streaming')).includes('t0 '))
   await service.stop(threadId)
   const replies = await Promise.all(sent)
@@ -160,7 +161,8 @@ function textOf (messages: Parameters<typeof unfinished>[0][]): string {
 }
 
 function plain (messages: Parameters<typeof unfinished>[0][]) {
-  return messages.map(({ id, role, parts }) => ({ id, role, parts: parts.map((part) => ({ ...part })) }))
+  // As JSON: a client holds keys without values.
+  return JSON.parse(JSON.stringify(messages.map(({ id, role, parts }) => ({ id, role, parts }))))
 }
 
 /** Sends a message and drops the TCP connection once the reply matches. */

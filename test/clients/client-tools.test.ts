@@ -3,7 +3,7 @@ import { defineTool } from '../../src/tools/tool.ts'
 import { clientNames, type Chat } from '../helpers/ai-clients.ts'
 import { post, startApp, until } from '../helpers/app.ts'
 import { scriptedModel, toolCall, type ScriptStep } from '../helpers/scripted-model.ts'
-import { assertAgreement, atRest, historyOf, openChat, showsText, textsOf } from './live-chat.ts'
+import { assertAgreement, atRest, createGate, historyOf, openChat, showsText, textsOf } from './live-chat.ts'
 
 const askColour = defineTool({ name: 'ask_colour', description: 'Asks the user for a colour.' })
 const askSize = defineTool({ name: 'ask_size', description: 'Asks the user for a size.' })
@@ -84,14 +84,18 @@ for (const client of clientNames) {
   })
 
   t.test(`${client}: outputs posted twice are taken once, and both posts show the whole answer`, async (t) => {
-    const model = scriptedModel([asking, [{ waitMs: 200 }, 'Red ', { waitMs: 200 }, 'it is']])
+    const gate = createGate()
+    const model = scriptedModel([asking, ['Red ', { until: gate.opened }, 'it is']])
     const server = await startApp(t, { model, agents })
     const live = await openChat(client, server, { id: 'posted-twice' })
     await live.chat.sendMessage({ text: 'Paint it' })
     const twin = await openChat(client, server, { id: 'posted-twice', messages: live.chat.messages })
     const late = await openChat(client, server, { id: 'posted-twice', messages: live.chat.messages })
     for (const { chat } of [live, twin, late]) await chat.addToolOutput({ tool: 'ask_colour', toolCallId: 'call-1', output: 'red' })
-    await Promise.all([live.chat.sendMessage(), twin.chat.sendMessage()])
+    const sent = [live.chat.sendMessage(), twin.chat.sendMessage()]
+    for (const reader of [live, twin]) await showsText(reader, 'Red ')
+    gate.open()
+    await Promise.all(sent)
     await late.chat.sendMessage()
     t.equal(model.requests.length, 2)
     for (const reader of [live, twin, late]) {
@@ -130,6 +134,39 @@ for (const client of clientNames) {
     t.match(history[1]?.parts.at(-1), { state: 'output-error', errorText: 'superseded' })
   })
 
+  t.test(`${client}: a message that waits is let go by a stop or by the next message, and the model hears so`, async (t) => {
+    for (const [how, word] of [['stop', 'stopped'], ['go on', 'superseded']] as const) {
+      const model = scriptedModel([asking, ['Fine']])
+      const server = await startApp(t, { model, agents })
+      const live = await openChat(client, server, { id: 'let-go-thread' })
+      await live.chat.sendMessage({ text: 'Paint it' })
+      if (how === 'stop') await fetch(`${server.url}/v1/threads/let-go-thread/stop`, { method: 'POST' })
+      await live.chat.sendMessage({ text: 'Never mind' })
+      t.strictSame(textsOf(live.chat.messages), ['Paint it', 'Which colour? ', 'Never mind', 'Fine'])
+      t.match(model.requests[1]?.messages, [{ role: 'user' }, { toolCalls: [{ callId: 'call-1' }] }, { role: 'tool', callId: 'call-1', content: `Error: ${word}` }, { role: 'user' }])
+      const reloaded = await openChat(client, server, { id: 'let-go-thread', messages: await historyOf(server.url, 'let-go-thread') })
+      t.match(reloaded.chat.messages[1]?.parts.at(-1), { state: 'output-error', errorText: word })
+      await reloaded.chat.sendMessage({ text: 'Thanks' })
+      await assertAgreement(t, server, reloaded)
+    }
+  })
+
+  t.test(`${client}: a continuation that breaks off keeps the message, which can be made anew`, async (t) => {
+    const model = scriptedModel([asking, ['Red ', { throw: new Error('no') }], ['Painted']])
+    const server = await startApp(t, { model, agents })
+    const live = await openChat(client, server, { id: 'broken-continuation', sendAutomatically: 'when-tools-are-answered' })
+    await live.chat.sendMessage({ text: 'Paint it' })
+    await live.chat.addToolOutput({ tool: 'ask_colour', toolCallId: 'call-1', output: 'red' })
+    await atRest(live, () => live.chat.status === 'error')
+    t.equal(live.posts.length, 2)
+    t.strictSame(textsOf(live.chat.messages), ['Paint it', 'Which colour? Red '])
+    await assertAgreement(t, server, live)
+    await live.chat.regenerate()
+    t.strictSame(textsOf(live.chat.messages), ['Paint it', 'Painted'])
+    t.equal(model.requests[2]?.messages.length, 1)
+    await assertAgreement(t, server, live)
+  })
+
   t.test(`${client}: a run stopped inside a tool does not make the client ask for ever`, async (t) => {
     const slow = defineTool({ name: 'slow', execute: () => new Promise(() => {}) })
     const model = scriptedModel([toolCall('call-1', 'slow')])
@@ -164,4 +201,3 @@ function waitingCall ({ messages }: Chat): string | undefined {
   const part = messages.at(-1)?.parts.find(({ state }) => state === 'input-available')
   return part === undefined ? undefined : String(part['toolCallId'])
 }
-

@@ -57,6 +57,15 @@ export function textsOf (messages: readonly ClientMessage[]): string[] {
   return messages.map(({ parts }) => parts.filter((part) => part.type === 'text').map((part) => part['text']).join(''))
 }
 
+export interface Gate { readonly opened: Promise<void>, readonly open: () => void }
+
+/** Holds a model in mid-answer until the test has seen what it waits for. */
+export function createGate (): Gate {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { opened, open }
+}
+
 /** Waits for the end of everything the chat does by itself. */
 export async function atRest ({ chat }: LiveChat, isDone: () => boolean = () => true): Promise<void> {
   await until('the chat is at rest', () => (chat.status === 'ready' || chat.status === 'error') && isDone())

@@ -1,8 +1,9 @@
 import t from 'tap'
+import { defineTool } from '../../src/tools/tool.ts'
 import { clientNames } from '../helpers/ai-clients.ts'
 import { getJson, post, startApp } from '../helpers/app.ts'
-import { scriptedModel } from '../helpers/scripted-model.ts'
-import { assertAgreement, openChat, textsOf } from './live-chat.ts'
+import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
+import { assertAgreement, atRest, openChat, showsText, textsOf } from './live-chat.ts'
 
 const routes: ReadonlyArray<(url: string, id: string) => string> = [(url) => `${url}/api/chat`, (url, id) => `${url}/v1/threads/${id}/messages`]
 
@@ -46,6 +47,28 @@ for (const client of clientNames) {
     t.strictSame(textsOf(live.chat.messages), ['First', 'One', 'Second', 'Two'])
     t.equal(model.requests[1]?.messages.length, 3)
     t.strictSame((await getJson(`${server.url}/v1/threads`)).items, [])
+  })
+
+  t.test(`${client}: a transport that sends only the newest message has the same conversation`, async (t) => {
+    const ask = defineTool({ name: 'ask_colour' })
+    const model = scriptedModel([['A1'], ['A1 again'], ['A1 new'], toolCall('call-1', 'ask_colour'), ['Red it is']])
+    const server = await startApp(t, { model, agents: [{ key: 'tester', tools: [ask] }] })
+    const live = await openChat(client, server, {
+      id: 'newest-only',
+      sendAutomatically: 'when-tools-are-answered',
+      prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({ body: { id, message: messages.at(-1), trigger, messageId } })
+    })
+    await live.chat.sendMessage({ text: 'M1' })
+    await live.chat.regenerate()
+    await live.chat.sendMessage({ text: 'M1 new', messageId: live.chat.messages[0]?.id ?? '' })
+    await live.chat.sendMessage({ text: 'Paint it' })
+    await live.chat.addToolOutput({ tool: 'ask_colour', toolCallId: 'call-1', output: 'red' })
+    await showsText(live, 'Red it is')
+    await atRest(live)
+    t.equal(live.chat.error, undefined)
+    t.strictSame(textsOf(live.chat.messages), ['M1 new', 'A1 new', 'Paint it', 'Red it is'])
+    t.equal(model.requests.length, 5)
+    await assertAgreement(t, server, live)
   })
 
   t.test(`${client}: an agent that does not exist is an error the client shows, and nothing is kept`, async (t) => {

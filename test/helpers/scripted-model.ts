@@ -1,8 +1,9 @@
 import type { Batch } from '../../src/streams/batch.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../src/models/model.ts'
+import { untilAborted } from '../../src/streams/abort.ts'
 
 /** A text delta, an event, or something that happens between them. */
-export type ScriptStep = string | ModelEvent | { readonly waitMs: number } | { readonly hang: true } | { readonly throw: unknown }
+export type ScriptStep = string | ModelEvent | { readonly waitMs: number } | { readonly until: Promise<unknown> } | { readonly hang: true } | { readonly throw: unknown }
 
 export interface ScriptedModel extends Model {
   /** What it was asked, in order. */
@@ -31,6 +32,7 @@ export function scriptedModel (responses: ReadonlyArray<readonly ScriptStep[]>, 
         if (typeof step === 'string') yield [{ type: 'text-delta', delta: step }]
         else if ('type' in step) yield [step]
         else if ('throw' in step) throw step.throw
+        else if ('until' in step) await (deaf ? step.until : untilAborted(step.until, signal))
         else await pause('waitMs' in step ? step.waitMs : undefined, deaf ? undefined : signal)
       }
     } finally {

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { getJson, openStream, post, textIn, until } from '../helpers/app.ts'
 import { availableProviders, testDatabaseUrl } from '../helpers/databases.ts'
-import { deployment, ensureBuilt, startService } from '../helpers/process.ts'
+import { deployment, ensureBuilt, patienceMs, startService } from '../helpers/process.ts'
 import { startCasesUpstream } from '../helpers/upstream.ts'
 import { oneAgent, slowProvider, wordOf } from './provider.ts'
 
+t.setTimeout(300_000)
 ensureBuilt()
 
 // A quarter of a second of text may be lost; the rest is what a busy machine of two cores may be late.
@@ -16,7 +17,7 @@ for (const { provider: database, skip } of await availableProviders()) {
     const options = { cwd: await deployment(t, oneAgent), env: { ...provider.env, DATABASE_URL: await testDatabaseUrl(t, database) } }
     const first = await startService(t, options)
     const stream = await openStream(`${first.url}/v1/threads/crashed-thread/messages`, { text: 'a long one' })
-    await until('much has been said', () => stream.text().length > 1_500)
+    await until('much has been said', () => stream.text().length > 1_500, patienceMs)
     const killedAt = Date.now()
     first.kill('SIGKILL')
     t.match(await first.exited, { signal: 'SIGKILL' })
@@ -51,15 +52,15 @@ t.test('SIGKILL during a tool leaves a history that a strict provider takes', as
   const options = { cwd, env: { OPENAI_BASE_URL: upstream.baseURL('M05'), OPENAI_API_KEY: 'test-key' } }
   const first = await startService(t, options)
   const stream = await openStream(`${first.url}/v1/threads/tool-thread/messages`, { text: 'use it' })
-  await until('the tool is called', () => stream.body().includes('tool-input-available'))
-  await until('the call is stored', async () => JSON.stringify(await getJson(`${first.url}/v1/threads/tool-thread/messages?include=streaming`)).includes('input-available'))
+  await until('the tool is called', () => stream.body().includes('tool-input-available'), patienceMs)
+  await until('the call is stored', async () => JSON.stringify(await getJson(`${first.url}/v1/threads/tool-thread/messages?include=streaming`)).includes('input-available'), patienceMs)
   first.kill('SIGKILL')
   await first.exited
 
   const second = await startService(t, options)
   const next = await openStream(`${second.url}/v1/threads/tool-thread/messages`, { text: 'again' })
   t.equal(next.status, 200)
-  await until('the provider is asked again', async () => (await upstream.log()).length === 2)
+  await until('the provider is asked again', async () => (await upstream.log()).length === 2, patienceMs)
   const [, asked] = await upstream.log()
   t.equal(asked?.historyError, undefined)
   t.match(asked?.body.messages, [{ role: 'system' }, { role: 'user' }, { role: 'assistant', tool_calls: [{}] }, { role: 'tool', content: /interrupted/ }, { role: 'user', content: 'again' }])

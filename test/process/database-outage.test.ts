@@ -3,9 +3,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { chunksOf, getJson, openStream, post, textIn, until } from '../helpers/app.ts'
 import { availableProviders, testDatabaseUrl } from '../helpers/databases.ts'
-import { deployment, ensureBuilt, startService } from '../helpers/process.ts'
+import { deployment, ensureBuilt, patienceMs, startService } from '../helpers/process.ts'
 import { oneAgent, slowProvider } from './provider.ts'
 
+t.setTimeout(300_000)
 ensureBuilt()
 
 const skip = (await availableProviders()).find(({ provider }) => provider === 'postgresql')?.skip ?? false
@@ -15,7 +16,7 @@ t.test('a database that goes away fails the running answer, not the process, and
   const provider = await slowProvider(t, { everyMs: 20 })
   const service = await startService(t, { cwd: await deployment(t, oneAgent), env: { ...provider.env, DATABASE_URL: cable.url } })
   const stream = await openStream(`${service.url}/v1/threads/cut-thread/messages`, { text: 'a long one' })
-  await until('the answer has begun', () => stream.text() !== '')
+  await until('the answer has begun', () => stream.text() !== '', patienceMs)
 
   await cable.cut()
   t.match(await stream.ended, { cut: false }, 'the stream ends in order')
@@ -30,7 +31,7 @@ t.test('a database that goes away fails the running answer, not the process, and
   t.match(JSON.parse(refused.body), { code: 'storage_unavailable' })
 
   await cable.mend()
-  await until('it is ready again', async () => (await fetch(`${service.url}/ready`)).status === 200)
+  await until('it is ready again', async () => (await fetch(`${service.url}/ready`)).status === 200, patienceMs)
   t.equal(textIn(await post(`${service.url}/v1/threads/cut-thread/messages`, { text: 'hello again' })), 'short answer')
   const { items } = await getJson(`${service.url}/v1/threads/cut-thread/messages`)
   t.match(items, [{ role: 'user' }, { role: 'assistant', metadata: { status: 'interrupted' } }, { role: 'user' }, { role: 'assistant', metadata: { status: 'completed' } }])

@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap'
 import { chunksOf, getJson, openStream, post, until, type OpenStream } from '../helpers/app.ts'
-import { deployment, ensureBuilt, startService, type Service } from '../helpers/process.ts'
+import { deployment, ensureBuilt, patienceMs, startService, type Service } from '../helpers/process.ts'
 import { oneAgent, slowProvider, type SlowProvider } from './provider.ts'
 
+t.setTimeout(300_000)
 ensureBuilt()
 
 interface Running { readonly service: Service, readonly provider: SlowProvider, readonly stream: OpenStream, readonly options: { cwd: string, env: Record<string, string> } }
@@ -13,18 +14,18 @@ async function inMidAnswer (t: Test, env: Record<string, string> = {}): Promise<
   const options = { cwd: await deployment(t, oneAgent), env: { ...provider.env, ...env } }
   const service = await startService(t, options)
   const stream = await openStream(`${service.url}/v1/threads/busy-thread/messages`, { text: 'a long one' })
-  await until('the answer has begun', () => stream.text() !== '')
+  await until('the answer has begun', () => stream.text() !== '', patienceMs)
   return { service, provider, stream, options }
 }
 
 t.test('SIGTERM lets the running answer finish while history and stop still answer, then exits 0', async (t) => {
   const { service, provider, stream } = await inMidAnswer(t)
   const other = await openStream(`${service.url}/v1/threads/other-thread/messages`, { text: 'another long one' })
-  await until('the other answer has begun', () => other.text() !== '')
+  await until('the other answer has begun', () => other.text() !== '', patienceMs)
   t.equal((await fetch(`${service.url}/ready`)).status, 200)
 
   service.kill('SIGTERM')
-  await until('readiness is off', async () => (await fetch(`${service.url}/ready`)).status === 503)
+  await until('readiness is off', async () => (await fetch(`${service.url}/ready`)).status === 503, patienceMs)
   t.match(await (await fetch(`${service.url}/ready`)).json(), { status: 'draining' })
   t.equal((await fetch(`${service.url}/health`)).status, 200)
   const refused = await post(`${service.url}/v1/threads/new-thread-1/messages`, { text: 'hello' })
@@ -63,7 +64,7 @@ for (const second of ['SIGTERM', 'SIGINT'] as const) {
   t.test(`a second signal ends the process at once (SIGTERM, then ${second})`, async (t) => {
     const { service } = await inMidAnswer(t)
     service.kill('SIGTERM')
-    await until('draining', async () => (await fetch(`${service.url}/ready`)).status === 503)
+    await until('draining', async () => (await fetch(`${service.url}/ready`)).status === 503, patienceMs)
     service.kill(second)
     t.match(await service.exited, { code: 1, signal: null })
   })
@@ -75,5 +76,5 @@ t.test('SIGINT ends an idle service at once, in order', async (t) => {
   await fetch(`${service.url}/health`) // leaves a connection that is kept alive
   service.kill('SIGINT')
   t.match(await service.exited, { code: 0, signal: null })
-  t.ok(Date.now() - begun < 2_000)
+  t.ok(Date.now() - begun < 4_000, 'no connection that is kept alive holds it')
 })

@@ -10,8 +10,14 @@ type Entry = RunEvent | FoldedDeltas
 export interface EventHistory {
   readonly nextSeq: number
   push: (event: RunEvent) => void
-  /** At most `maxEvents` events from `seq` on; empty when there are none yet. */
-  read: (seq: number, maxEvents: number) => readonly RunEvent[]
+  /** Some of the events from `seq` on, within `limit`, at least one; empty when there are none yet. */
+  read: (seq: number, limit: ReadLimit) => readonly RunEvent[]
+}
+
+export interface ReadLimit {
+  readonly maxEvents: number
+  /** Characters of deltas, so that a reader far behind is not given all of them at once. */
+  readonly maxCharacters: number
 }
 
 export interface FoldLimits {
@@ -36,10 +42,9 @@ export function createEventHistory ({ foldAt, maxPiece }: FoldLimits): EventHist
       recent.push(event)
       if (recent.length >= foldAt) foldOlder()
     },
-    read (seq, maxEvents) {
-      if (seq >= recentFrom) return recent.slice(seq - recentFrom, seq - recentFrom + maxEvents)
-      const from = findEntry(folded, seq)
-      return folded.slice(from, from + maxEvents).map((entry) => isFolded(entry) ? unfold(entry, seq) : entry)
+    read (seq, limit) {
+      if (seq >= recentFrom) return take(recent, seq - recentFrom, limit)
+      return take(folded, findEntry(folded, seq), limit).map((entry) => isFolded(entry) ? unfold(entry, seq) : entry)
     }
   }
 
@@ -50,6 +55,19 @@ export function createEventHistory ({ foldAt, maxPiece }: FoldLimits): EventHist
     recent = recent.slice(recent.length - keep)
     recentFrom += older.length
   }
+}
+
+function take<E extends Entry> (entries: readonly E[], from: number, { maxEvents, maxCharacters }: ReadLimit): E[] {
+  const end = Math.min(entries.length, from + maxEvents)
+  let to = from
+  let characters = 0
+  while (to < end && characters < maxCharacters) characters += sizeOf(entries[to++]!) // to < entries.length
+  return entries.slice(from, to)
+}
+
+function sizeOf (entry: Entry): number {
+  if (isFolded(entry)) return entry.text.length
+  return isDelta(entry) ? entry.delta.length : 0
 }
 
 function fold (events: readonly RunEvent[], maxPiece: number): Entry[] {

@@ -14,8 +14,8 @@ interface Entry {
   ended: boolean
 }
 
-// A slow reader is handed this many events at a time, never all that it missed.
-const maxBatch = 512
+// What a slow reader is handed at a time: never all that it missed.
+const batchLimit = { maxEvents: 512, maxCharacters: 65_536 }
 
 /** The log of a single process: what it holds is gone with it. */
 export function createMemoryRunLog ({ graceMs, foldAt = 2048, maxPiece = 16_384, now = () => new Date() }: MemoryRunLogOptions): RunLog {
@@ -69,7 +69,7 @@ async function * follow (entry: Entry | undefined, { after, signal }: { after: n
   if (entry === undefined) return
   let cursor = after + 1
   while (!signal.aborted) {
-    const batch = entry.history.read(cursor, maxBatch)
+    const batch = entry.history.read(cursor, batchLimit)
     const last = batch.at(-1)
     if (last !== undefined) {
       cursor = last.seq + 1

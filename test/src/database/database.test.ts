@@ -1,10 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { openDatabase, type Database } from '../../../src/database/database.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { alice, startTurn, takeTurn } from '../../contracts/turns.ts'
@@ -20,25 +17,6 @@ for (const { provider, skip } of await availableProviders()) {
       await first.close()
       const second = await openTestDatabase(t, url)
       t.equal((await second.threads.get(alice, 'kept-over-restart'))?.messageCount, 2)
-    })
-
-    t.test('comes up in two processes at once, and both write to it', { timeout: 60_000 }, async (t) => {
-      const url = await testDatabaseUrl(t, provider)
-      const children = [start(t, url, ['thread-a-1', 'thread-a-2']), start(t, url, ['thread-b-1', 'thread-b-2'])]
-      t.strictSame(await Promise.all(children.map(report)), ['ready', 'ready'])
-      await Promise.all(children.map(stop))
-      const database = await openTestDatabase(t, url)
-      t.equal((await database.turns.runningRuns()).length, 4)
-    })
-
-    t.test('has the user’s message after its process was killed', { timeout: 60_000 }, async (t) => {
-      const url = await testDatabaseUrl(t, provider)
-      const child = start(t, url, ['killed-1'])
-      t.equal(await report(child), 'ready')
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-      const database = await openTestDatabase(t, url)
-      t.match((await database.threads.history(alice, 'killed-1', { limit: 9 }))?.items, [{ role: 'user', parts: [{ text: 'question of killed-1' }] }])
     })
 
     t.test('is used twice by one process without either waiting for the other for ever', async (t) => {
@@ -63,6 +41,7 @@ for (const { provider, skip } of await availableProviders()) {
   })
 }
 
+const [, postgresql] = await availableProviders()
 const brokenMessage = { id: 'm1', parentId: 'no-such-parent', role: 'user', parts: [], status: 'completed' } as const
 
 t.test('the folder of a SQLite file is made, and the file keeps foreign keys and WAL in every transaction', async (t) => {
@@ -78,7 +57,7 @@ t.test('the folder of a SQLite file is made, and the file keeps foreign keys and
 })
 
 t.test('a URL of another kind is refused with the kinds there are and without its password', async (t) => {
-  for (const url of ['mysql://root:hunter2@localhost/x', 'postgresql://', 'parley.db', 'postgresql://u:hunter2@:::bad']) {
+  for (const url of ['mysql://root:hunter2@localhost/x', 'parley.db', 'postgresql://u:hunter2@:::bad']) {
     const error = await openDatabase({ url }).then(() => undefined, (error: Error) => error)
     t.match(error, { code: 'configuration_error' }, url)
     t.match(error?.message, /file:<path> or postgresql:/)
@@ -93,11 +72,16 @@ t.test('a PostgreSQL that does not answer is named without its password, with wh
   t.notMatch(error?.message, /hunter2|\n/)
 })
 
+t.test('a PostgreSQL that has no such database says so', { skip: postgresql?.skip ?? true }, async (t) => {
+  const url = new URL(postgresUrl)
+  url.pathname = '/no_such_database'
+  await t.rejects(openDatabase({ url: url.toString() }), { code: 'storage_unavailable', message: /no_such_database is not reachable \(.*does not exist\)/ })
+})
+
 t.test('a SQLite file that cannot be opened is named', async (t) => {
   await t.rejects(openDatabase({ url: `file:${t.testdir({ 'a-file': '' })}/a-file/parley.db` }), { code: 'storage_unavailable', message: /a-file\/parley\.db/ })
 })
 
-const [, postgresql] = await availableProviders()
 t.test('connections that PostgreSQL cuts are storage_unavailable at worst, and the next ones work', { skip: postgresql?.skip ?? true }, async (t) => {
   const url = new URL(await testDatabaseUrl(t, 'postgresql'))
   // Tells this test's connections from those of tests that run beside it.
@@ -122,20 +106,4 @@ async function cutConnections (applicationName: string): Promise<void> {
 async function poll (done: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!await done()) if (Date.now() > deadline) throw new Error('not within 10 s')
-}
-
-function start (t: Test, url: string, threadIds: readonly string[]): ChildProcess {
-  const child = fork(fileURLToPath(import.meta.resolve('../../helpers/database-process.ts')), [url, ...threadIds])
-  t.teardown(() => { child.kill('SIGKILL') })
-  return child
-}
-
-async function report (child: ChildProcess): Promise<unknown> {
-  const [message] = await once(child, 'message')
-  return message
-}
-
-async function stop (child: ChildProcess): Promise<void> {
-  child.send('stop')
-  await once(child, 'exit')
 }

@@ -66,7 +66,7 @@ for (const { provider, skip } of await availableProviders()) {
       await t.rejects(migrate(connection.migrations, [{ ...first, checksum: 'other' }, second]), { code: 'configuration_error', message: /1_first was changed/ })
       await connection.migrations.exclusively((sql) => sql.script('UPDATE _prisma_migrations SET finished_at = NULL'))
       await t.rejects(migrate(connection.migrations, [first, second]), { code: 'configuration_error', message: /1_first is recorded as failed/ })
-      await connection.migrations.exclusively((sql) => sql.script("UPDATE _prisma_migrations SET rolled_back_at = CURRENT_TIMESTAMP; DROP TABLE one"))
+      await connection.migrations.exclusively((sql) => sql.script('UPDATE _prisma_migrations SET rolled_back_at = CURRENT_TIMESTAMP; DROP TABLE one'))
       t.strictSame(await migrate(connection.migrations, [first, second]), ['1_first', '2_second'], 'one that was rolled back is applied again')
     })
 
