@@ -7,6 +7,7 @@ import { createModelRegistry, providerSchema } from '../../src/models/providers.
 import { defineTool } from '../../src/tools/tool.ts'
 import { foldStream, type ClientMessage } from '../helpers/ai-clients.ts'
 import { getJson, post, startApp } from '../helpers/app.ts'
+import { testDatabaseUrl } from '../helpers/databases.ts'
 import { readRecording, recordingBytes, replay } from '../helpers/upstream.ts'
 import { newThreadId } from './case-service.ts'
 
@@ -34,7 +35,8 @@ for (const name of ['deepseek-tool-call', 'mistral-text', 'openai-text']) {
 
 t.test('the smallest recorded stream comes through the same wherever its bytes are cut on the way', async (t) => {
   const [name = ''] = [...names].sort((a, b) => recordingBytes(a).length - recordingBytes(b).length)
-  const { ask } = await startReplay(t, name)
+  // As many turns as bytes, and none of them is about the database.
+  const { ask } = await startReplay(t, name, await testDatabaseUrl(t, 'sqlite'))
   const bytes = recordingBytes(name)
   const wanted = JSON.stringify(expected(name))
   const wrong = []
@@ -45,7 +47,7 @@ t.test('the smallest recorded stream comes through the same wherever its bytes a
 })
 
 /** The service in front of an upstream that answers as it is told, and with a short text once tools have run. */
-async function startReplay (t: Test, name: string): Promise<{ ask: (upstream: RequestListener) => Promise<unknown> }> {
+async function startReplay (t: Test, name: string, databaseUrl?: string): Promise<{ ask: (upstream: RequestListener) => Promise<unknown> }> {
   let answering: RequestListener = replay(afterTools)
   let asked = 0
   const server = createServer((request, response) => { (asked++ === 0 ? answering : replay(afterTools))(request, response) })
@@ -59,7 +61,7 @@ async function startReplay (t: Test, name: string): Promise<{ ask: (upstream: Re
   const tools = expected(name).calls.map(({ name }) => defineTool({ name, input: { type: 'object' }, execute: () => 'a result' }))
   const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const models = createModelRegistry({ providers: { replay: providerSchema.parse({ baseURL }) }, defaultModel: 'replay:recorded', env: {} })
-  const { url } = await startApp(t, { models, agents: [{ key: 'tester', tools }] })
+  const { url } = await startApp(t, { models, agents: [{ key: 'tester', tools }], ...(databaseUrl === undefined ? {} : { databaseUrl }) })
   return { ask }
 
   async function ask (upstream: RequestListener) {
