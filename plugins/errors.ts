@@ -3,6 +3,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { AppError, invalidRequest, isAppError, toPublicError } from '../src/errors.ts'
 
+// Ids are at most 200 characters; what is longer exists nowhere.
+export const maxParamLength = 200
+
+/** For what goes wrong before there is a route, which no error handler sees. */
+export function answerFrameworkError (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return answer(translate(error), request, reply)
+}
+
 /** One throw, one JSON body: `{code, message, retryable, ref, details?}`, whatever went wrong and wherever. */
 export default fp(async (app) => {
   app.setErrorHandler((error: unknown, request, reply) => answer(translate(error), request, reply))
@@ -23,15 +31,16 @@ function answer (error: unknown, request: FastifyRequest, reply: FastifyReply): 
 function translate (error: unknown): unknown {
   if (isAppError(error)) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const issues = error.validation.map(({ instancePath, message }) => ({ path: instancePath.slice(1).replaceAll('/', '.'), message: message ?? 'is not valid' }))
+    const issues = error.validation.map(({ instancePath, message }) => ({ path: instancePath.slice(1).replaceAll('/', '.') || error.validationContext || 'body', message: message ?? 'is not valid' }))
     const first = issues[0]
-    return invalidRequest(first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'body' : first.path}: ${first.message}`, issues)
+    return invalidRequest(first === undefined ? 'The request is not valid.' : `${first.path}: ${first.message}`, issues)
   }
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('payload_too_large', 'The request body is too large.', { cause: error })
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return bodyFault('expected content-type application/json', error)
   if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return bodyFault('expected a JSON body', error)
-  if (error instanceof SyntaxError && statusCode === 400) return bodyFault('expected valid JSON without the keys "__proto__" and "constructor.prototype"', error)
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('not_found', 'No such route.', { cause: error })
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY') return bodyFault('expected valid JSON without the keys "__proto__" and "constructor.prototype"', error)
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_request', 'The request is not valid HTTP for this service.', { cause: error })
   return error
 }

@@ -1,10 +1,12 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { randomUUID } from 'node:crypto'
+import bodyDepth from '../plugins/body-depth.ts'
 import closeSignal from '../plugins/close-signal.ts'
 import crossOrigin from '../plugins/cross-origin.ts'
-import errors from '../plugins/errors.ts'
+import errors, { answerFrameworkError, maxParamLength } from '../plugins/errors.ts'
 import principal from '../plugins/principal.ts'
+import rateLimit from '../plugins/rate-limit.ts'
 import readiness from '../plugins/readiness.ts'
 import services from '../plugins/services.ts'
 import streamReply from '../plugins/stream-reply.ts'
@@ -36,6 +38,8 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
     bodyLimit: config.maxBodyBytes,
     trustProxy: trusted(config.trustProxy),
     genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength },
+    frameworkErrors: answerFrameworkError,
     // Otherwise an idle keep-alive connection holds the exit, and late requests for stop, resume and history are refused.
     forceCloseConnections: true,
     return503OnClosing: false
@@ -45,6 +49,8 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
 
   await app.register(errors)
   await app.register(crossOrigin, { origins: config.corsOrigins })
+  await app.register(bodyDepth)
+  await app.register(rateLimit, config)
   await app.register(closeSignal)
   await app.register(streamReply, { heartbeatMs: config.heartbeatMs })
   await app.register(services, { config, agents, models, database })
@@ -52,7 +58,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
 
   await app.register(healthRoutes)
   await app.register(async (scope) => {
-    await scope.register(principal)
+    await scope.register(principal, { config, prefixes: ['/v1', '/api'] })
     await scope.register(agentRoutes, { prefix: '/v1' })
     await scope.register(threadRoutes, { prefix: '/v1' })
     await scope.register(messageRoutes, { prefix: '/v1' })

@@ -1,7 +1,19 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
 const longestTimer = 2_147_483_647
+
+// What is kept with every thread: without what a database refuses or a log shows wrongly.
+const name = z.string('expected a text').regex(/^[^\p{Cc}\p{Surrogate}]{1,200}$/u, 'expected 1 to 200 characters without control characters')
+
+/** One key that is let in: whose it is, and the hash it is known by. */
+export const keyEntrySchema = z.strictObject({
+  hash: z.string('expected a text').regex(/^sha256:[0-9a-f]{64}$/, 'expected sha256: and 64 lower case hexadecimal digits'),
+  user: name,
+  tenant: name.default('default'),
+  roles: z.array(name, 'expected a list of texts').default([]).readonly()
+})
 
 /** Every variable the service reads, in the order the documentation shows them. Messages never repeat a value: it may be a secret. */
 export const environmentSchema = z.object({
@@ -12,8 +24,18 @@ export const environmentSchema = z.object({
   CORS_ORIGINS: list(isOrigin, 'origins such as https://app.example.com separated by commas, or *').default([]).meta({ meaning: 'Origins of browsers that may call the service; * for all, only with AUTH=none' }),
   MAX_BODY_BYTES: whole(1, Number.MAX_SAFE_INTEGER).default(1_048_576).meta({ meaning: 'Largest request body', unit: 'bytes' }),
 
-  AUTH: z.enum(['none'], 'expected none, the only way this version knows').default('none').meta({ meaning: 'How callers are told apart' }),
+  AUTH: z.enum(['none', 'keys', 'jwt'], 'expected none, keys or jwt').default('none').meta({ meaning: 'How callers are told apart: none, keys or jwt' }),
   AUTH_ALLOW_ANONYMOUS: flag().default(false).meta({ meaning: 'Allows AUTH=none on an address that other machines can reach' }),
+  AUTH_KEYS: z.string().transform(toKeys).optional().meta({ meaning: 'Who may call with AUTH=keys: a JSON list of entries with hash, user, tenant and roles' }),
+  AUTH_KEYS_FILE: z.string().trim().transform(readKeys).optional().meta({ meaning: 'File with more entries like those of AUTH_KEYS' }),
+  AUTH_JWKS_URL: exactHttpUrl().optional().meta({ meaning: 'Where the keys are published that sign tokens with AUTH=jwt' }),
+  AUTH_JWT_SECRET: z.string().refine((value) => Buffer.byteLength(value) >= 32, 'expected at least 32 bytes').optional().meta({ meaning: 'Key that tokens are signed with where none are published; at least 32 bytes', secret: true }),
+  AUTH_ISSUER: text('the iss of tokens').optional().meta({ meaning: 'Who must have issued a token' }),
+  AUTH_AUDIENCE: list(() => true, 'the aud of tokens').refine((items) => items.length > 0, 'expected the aud of tokens').optional().meta({ meaning: 'For whom a token must be, one of these separated by commas' }),
+  AUTH_TENANT_CLAIM: text('the name of a claim').default('tenant').meta({ meaning: "Claim that holds a caller's tenant" }),
+  AUTH_ROLES_CLAIM: text('the name of a claim').default('roles').meta({ meaning: "Claim that holds a caller's roles" }),
+  RATE_LIMIT_PER_MINUTE: whole(0, Number.MAX_SAFE_INTEGER).default(0).meta({ meaning: 'Requests a caller may send in a minute; 0 for no limit' }),
+  AUTH_FAILURES_PER_MINUTE: whole(0, Number.MAX_SAFE_INTEGER).default(300).meta({ meaning: 'Wrong credentials an address may send in a minute; 0 for no limit' }),
 
   DATA_DIR: text('a folder').default('./data').meta({ meaning: 'Folder of everything the service keeps on disk' }),
   DATABASE_URL: z.string().regex(/^(file:.|postgres(ql)?:\/\/.)/, 'expected file:<path> or postgresql://<user>:<password>@<host>/<database>').optional()
@@ -34,9 +56,11 @@ export const environmentSchema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'expected fatal, error, warn, info, debug, trace or silent').default('info').meta({ meaning: 'Least important lines that are logged' })
 })
 
+export type KeyEntry = Readonly<z.output<typeof keyEntrySchema>>
+
 type Environment = z.output<typeof environmentSchema>
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}` : Lowercase<S>
-type Settled = Omit<Environment, 'DATABASE_URL'> & { DATABASE_URL: string }
+type Settled = Omit<Environment, 'DATABASE_URL' | 'AUTH_KEYS' | 'AUTH_KEYS_FILE'> & { DATABASE_URL: string, AUTH_KEYS: readonly KeyEntry[] }
 
 /** The environment, parsed once: HEARTBEAT_MS is `heartbeatMs`. */
 export type Config = Readonly<{ [K in keyof Settled as Camel<K>]: Settled[K] }>
@@ -74,14 +98,79 @@ export function loadConfig (env: Readonly<Record<string, string | undefined>>): 
   const wrong = new Set(result.error?.issues.map((issue) => String(issue.path[0])))
   const problems = result.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) ?? []
   // The rules between variables are checked on what can be read, so that they are not a second round of complaints.
-  const host = wrong.has('HOST') ? undefined : present['HOST'] ?? '127.0.0.1'
-  if (host !== undefined && !wrong.has('AUTH') && !isLoopback(host) && present['AUTH_ALLOW_ANONYMOUS'] !== 'true') {
-    problems.push('AUTH: none is refused on a HOST that other machines can reach; expected HOST=127.0.0.1, or AUTH_ALLOW_ANONYMOUS=true if everybody may use the service')
-  }
+  problems.push(...conflicts(present, wrong))
   if (problems.length > 0 || result.data === undefined) throw new InvalidEnvironment(problems)
-  const settled: Settled = { ...result.data, DATABASE_URL: result.data.DATABASE_URL ?? `file:${result.data.DATA_DIR.replace(/\/+$/, '')}/parley.db` }
+  const { AUTH_KEYS = [], AUTH_KEYS_FILE = [], ...data } = result.data
+  const keys = [...AUTH_KEYS, ...AUTH_KEYS_FILE]
+  if (repeated(keys) !== undefined) throw new InvalidEnvironment(['AUTH_KEYS_FILE: expected other keys than those of AUTH_KEYS'])
+  const settled: Settled = { ...data, AUTH_KEYS: keys, DATABASE_URL: data.DATABASE_URL ?? `file:${data.DATA_DIR.replace(/\/+$/, '')}/parley.db` }
   // True because `camel` does to the names what the type Camel does.
   return Object.freeze(Object.fromEntries(Object.entries(settled).map(([name, value]) => [camel(name), value]))) as Config
+}
+
+/** What is wrong between variables; one that cannot be read has been complained about already. */
+function conflicts (present: Readonly<Record<string, string | undefined>>, wrong: ReadonlySet<string>): string[] {
+  const problems: string[] = []
+  const has = (name: string) => present[name] !== undefined
+  const [auth, host] = [present['AUTH'] ?? 'none', present['HOST'] ?? '127.0.0.1']
+  const idle = has('AUTH') ? undefined : ['AUTH_KEYS', 'AUTH_KEYS_FILE', 'AUTH_JWKS_URL', 'AUTH_JWT_SECRET'].find(has)
+  if (wrong.has('AUTH')) return problems
+  if (idle !== undefined) problems.push(`AUTH: expected ${idle.startsWith('AUTH_KEYS') ? 'keys' : 'jwt'}, since ${idle} is set; or none, if everybody may use the service`)
+  else if (auth === 'none' && !wrong.has('HOST') && !isLoopback(host) && present['AUTH_ALLOW_ANONYMOUS'] !== 'true') {
+    problems.push('AUTH: none is refused on a HOST that other machines can reach; expected keys, jwt, HOST=127.0.0.1, or AUTH_ALLOW_ANONYMOUS=true if everybody may use the service')
+  }
+  if (auth === 'keys' && !has('AUTH_KEYS') && !has('AUTH_KEYS_FILE')) problems.push('AUTH_KEYS: expected with AUTH=keys, or AUTH_KEYS_FILE; "parley key <user>" makes an entry')
+  if (auth === 'jwt' && has('AUTH_JWKS_URL') === has('AUTH_JWT_SECRET')) problems.push('AUTH_JWKS_URL: expected with AUTH=jwt, or AUTH_JWT_SECRET, and not both')
+  if (auth !== 'none' && !wrong.has('CORS_ORIGINS') && present['CORS_ORIGINS']?.split(',').some((item) => item.trim() === '*') === true) {
+    problems.push('CORS_ORIGINS: expected origins by name; * is for AUTH=none only')
+  }
+  return problems
+}
+
+/** Says which entry is wrong and how, never what it holds. */
+function toKeys (json: string, context: z.RefinementCtx<string>): readonly KeyEntry[] {
+  const listed = z.array(z.unknown()).min(1).safeParse(parseJson(json))
+  if (!listed.success) {
+    context.addIssue('expected a JSON list of at least one entry {"hash", "user", "tenant", "roles"}')
+    return z.NEVER
+  }
+  const entries = listed.data.flatMap((item, index) => {
+    const { data, error } = keyEntrySchema.safeParse(item)
+    for (const issue of error?.issues ?? []) context.addIssue(`entry ${index + 1}: ${entryProblem(issue)}`)
+    return data === undefined ? [] : [data]
+  })
+  const again = repeated(entries)
+  if (again !== undefined && entries.length === listed.data.length) context.addIssue(`entry ${again + 1}: expected a key that no other entry has`)
+  return entries
+}
+
+function entryProblem (issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return 'expected no other fields than hash, user, tenant and roles'
+  return issue.path.length === 0 ? 'expected an object' : `${issue.path.join('.')}: ${issue.message}`
+}
+
+function repeated (entries: readonly KeyEntry[]): number | undefined {
+  const index = entries.findIndex(({ hash }, index) => entries.findIndex((other) => other.hash === hash) < index)
+  return index === -1 ? undefined : index
+}
+
+function readKeys (path: string, context: z.RefinementCtx<string>): readonly KeyEntry[] {
+  try {
+    return toKeys(readFileSync(path, 'utf8'), context)
+  } catch {
+    // The reason would repeat the path, and with it whatever was put here by mistake.
+    context.addIssue('expected a file that can be read')
+    return z.NEVER
+  }
+}
+
+function parseJson (json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    // Told by the schema: what is not JSON is no list.
+    return undefined
+  }
 }
 
 function camel (name: string): string {
@@ -105,8 +194,12 @@ function flag () {
   return z.enum(['true', 'false'], 'expected true or false').transform((value) => value === 'true')
 }
 
+function exactHttpUrl () {
+  return z.string().trim().refine((value) => parseHttpUrl(value) !== undefined, 'expected an http or https URL')
+}
+
 function httpUrl () {
-  return z.string().trim().refine((value) => parseHttpUrl(value) !== undefined, 'expected an http or https URL').transform((value) => value.replace(/\/+$/, ''))
+  return exactHttpUrl().transform((value) => value.replace(/\/+$/, ''))
 }
 
 function list (accepts: (item: string) => boolean, expected: string) {

@@ -26,6 +26,7 @@ export const errorCodes = {
   provider_unavailable: { status: 503, retryable: true },
   knowledge_unavailable: { status: 503, retryable: true },
   storage_unavailable: { status: 503, retryable: true },
+  identity_unavailable: { status: 503, retryable: true },
   shutting_down: { status: 503, retryable: true },
   provider_timeout: { status: 504, retryable: true }
 } as const satisfies Record<string, { status: number, retryable: boolean }>

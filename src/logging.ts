@@ -7,7 +7,7 @@ export function loggerOptions ({ logLevel }: Pick<Config, 'logLevel'>): LoggerOp
     level: logLevel,
     serializers: { err: stdSerializers.err },
     redact: {
-      paths: ['req.headers.authorization', 'req.headers.cookie', '*.apiKey', '*.headers.authorization', 'err.config', 'err.headers', 'err.request', 'err.response'],
+      paths: ['req.headers.authorization', 'req.headers["x-api-key"]', 'req.headers.cookie', '*.apiKey', '*.headers.authorization', 'err.config', 'err.headers', 'err.request', 'err.response'],
       censor: '[redacted]'
     }
   }

@@ -1,5 +1,6 @@
 import type { Environment, Terminal } from './terminal.ts'
 import { check } from './check.ts'
+import { createKey } from './create-key.ts'
 import { listAgents } from './list-agents.ts'
 
 export interface CliOptions extends Environment, Terminal {
@@ -14,11 +15,14 @@ const usage = `Usage: parley <command>
 Commands:
   check [file]  Validates the configuration without starting
   agents        Lists the agents with their ids
+  key <user>    Makes a key for AUTH=keys
   start         Starts the server
 
 Options:
-  -h, --help     Shows this text
-  -v, --version  Shows the version
+  --tenant <name>  Tenant of the key's user, "default" when left out
+  --role <name>    Role of the key's user; may come more than once
+  -h, --help       Shows this text
+  -v, --version    Shows the version
 `
 
 /** Runs one command and returns the exit code: 0, 1 when something is wrong with the project, 2 for wrong usage. */
@@ -33,6 +37,7 @@ export async function main (options: CliOptions): Promise<number> {
     out(`${version}\n`)
     return 0
   }
+  if (command === 'key') return createKey(rest, options) ?? misused('Expected: parley key <user> [--tenant <name>] [--role <name>]...')
   if (unknown !== undefined) return misused(`Unknown argument "${unknown}".`)
   switch (command) {
     case 'check': return check(rest[0], options)

@@ -4,7 +4,8 @@ import type { Principal } from '../auth/principal.ts'
 import { AppError, notFound } from '../errors.ts'
 import { textOf } from '../messages/parts.ts'
 import type { NewMessage, TurnPlan, TurnStore } from '../runs/turn-store.ts'
-import type { StoreContext, TransactionClient } from './client.ts'
+import type { StoreContext } from './client.ts'
+import type { Executor } from './executor.ts'
 import { isUniqueViolation, retrying, WriteConflict } from './failures.ts'
 import type { ThreadRow } from './rows.ts'
 import { searchable } from './text.ts'
@@ -16,8 +17,8 @@ const messageId = { fields: ['threadKey', 'id'], index: 'Message_pkey' }
 /** The thread as far as a plan writes to it. */
 type PlannedThread = Pick<ThreadRow, 'key' | 'lastPosition' | 'headId'> & { readonly isNew: boolean }
 
-export function createBeginTurn ({ client, dialect }: StoreContext): TurnStore['begin'] {
-  return (principal, threadId, query, decide) => retrying(() => client.$transaction(async (tx) => {
+export function createBeginTurn ({ driver, dialect }: StoreContext): TurnStore['begin'] {
+  return (principal, threadId, query, decide) => retrying(() => driver.transaction(async (tx) => {
     const { view, row } = await readTurnView(tx, dialect, principal, threadId, query)
     const plan = decide(view)
     if (!writes(plan)) return plan.result
@@ -32,20 +33,20 @@ function writes ({ createThread, messages, continueMessage, endRun, run }: TurnP
 }
 
 /** With all its counters as they are after the plan: a new thread costs one statement. */
-async function createThread (tx: TransactionClient, { tenantId, userId }: Principal, id: string, { createThread, messages }: TurnPlan<unknown>): Promise<PlannedThread> {
+async function createThread (tx: Executor, { tenantId, userId }: Principal, id: string, { createThread, messages }: TurnPlan<unknown>): Promise<PlannedThread> {
   if (createThread === undefined) throw notFound('thread')
   const key = uuid()
   const now = new Date()
   const { title, titleSearch } = titleColumns(createThread.title ?? null)
   const headId = messages.at(-1)?.id ?? null
-  await tx.$executeRaw`INSERT INTO "Thread" (key, id, "tenantId", "ownerId", "agentId", title, "titleSearch", metadata, archived, "headId",
+  await tx.execute(sql`INSERT INTO "Thread" (key, id, "tenantId", "ownerId", "agentId", title, "titleSearch", metadata, archived, "headId",
     "lastPosition", "messageCount", "createdAt", "updatedAt", "lastMessageAt", "activeAt")
     VALUES (${key}, ${id}, ${tenantId}, ${userId}, ${createThread.agentId}, ${title}, ${titleSearch}, ${JSON.stringify(createThread.metadata ?? {})}, ${false}, ${headId},
-    ${messages.length}, ${messages.length}, ${now}, ${now}, ${messages.length > 0 ? now : null}, ${now})`
+    ${messages.length}, ${messages.length}, ${now}, ${now}, ${messages.length > 0 ? now : null}, ${now})`)
   return { key, lastPosition: 0, headId, isNew: true }
 }
 
-async function writePlan (tx: TransactionClient, thread: PlannedThread, plan: TurnPlan<unknown>): Promise<void> {
+async function writePlan (tx: Executor, thread: PlannedThread, plan: TurnPlan<unknown>): Promise<void> {
   const now = new Date()
   if (plan.endRun !== undefined) await endRun(tx, thread, plan.endRun, now)
   if (plan.continueMessage !== undefined) await continueMessage(tx, thread, plan, plan.continueMessage)
@@ -54,20 +55,20 @@ async function writePlan (tx: TransactionClient, thread: PlannedThread, plan: Tu
   if (!thread.isNew) await touchThread(tx, thread, plan.messages, now)
 }
 
-async function endRun (tx: TransactionClient, { key }: PlannedThread, { id, messageId, parts, status }: NonNullable<TurnPlan<unknown>['endRun']>, now: Date): Promise<void> {
-  const ended = await tx.$executeRaw`UPDATE "Run" SET status = ${status}, "activeThreadKey" = NULL, "endedAt" = ${now}
-    WHERE id = ${id} AND "threadKey" = ${key} AND status = 'suspended'`
+async function endRun (tx: Executor, { key }: PlannedThread, { id, messageId, parts, status }: NonNullable<TurnPlan<unknown>['endRun']>, now: Date): Promise<void> {
+  const ended = await tx.execute(sql`UPDATE "Run" SET status = ${status}, "activeThreadKey" = NULL, "endedAt" = ${now}
+    WHERE id = ${id} AND "threadKey" = ${key} AND status = 'suspended'`)
   if (ended === 0) throw new WriteConflict('The suspended run ended meanwhile')
   const kept = parts === undefined ? sql`parts = parts` : sql`parts = ${JSON.stringify(parts)}, "searchText" = ${searchable(textOf(parts))}`
-  await tx.$executeRaw`UPDATE "Message" SET status = ${status}, "completedAt" = ${now}, ${kept} WHERE "threadKey" = ${key} AND id = ${messageId}`
+  await tx.execute(sql`UPDATE "Message" SET status = ${status}, "completedAt" = ${now}, ${kept} WHERE "threadKey" = ${key} AND id = ${messageId}`)
 }
 
-async function continueMessage (tx: TransactionClient, { key }: PlannedThread, { run }: TurnPlan<unknown>, { id, parts, status }: NonNullable<TurnPlan<unknown>['continueMessage']>): Promise<void> {
+async function continueMessage (tx: Executor, { key }: PlannedThread, { run }: TurnPlan<unknown>, { id, parts, status }: NonNullable<TurnPlan<unknown>['continueMessage']>): Promise<void> {
   const ofRun = run === undefined ? sql`"runId" = "runId"` : sql`"runId" = ${run.id}`
-  await tx.$executeRaw`UPDATE "Message" SET status = ${status}, "completedAt" = NULL, parts = ${JSON.stringify(parts)}, ${ofRun} WHERE "threadKey" = ${key} AND id = ${id}`
+  await tx.execute(sql`UPDATE "Message" SET status = ${status}, "completedAt" = NULL, parts = ${JSON.stringify(parts)}, ${ofRun} WHERE "threadKey" = ${key} AND id = ${id}`)
 }
 
-async function insertMessages (tx: TransactionClient, { key, lastPosition }: PlannedThread, { messages, run }: TurnPlan<unknown>, now: Date): Promise<void> {
+async function insertMessages (tx: Executor, { key, lastPosition }: PlannedThread, { messages, run }: TurnPlan<unknown>, now: Date): Promise<void> {
   const rows = messages.map((message, index) => {
     const { id, clientId, parentId, role, parts, status, model } = message
     const isAnswer = run !== undefined && id === run.messageId
@@ -75,7 +76,7 @@ async function insertMessages (tx: TransactionClient, { key, lastPosition }: Pla
       ${searchTextOf(message)}, ${isAnswer ? run.id : null}, ${model ?? null}, ${isAnswer ? now : null}, ${now})`
   })
   try {
-    await tx.$executeRaw`INSERT INTO "Message" ("threadKey", id, "clientId", "parentId", position, role, parts, status, "searchText", "runId", model, "startedAt", "createdAt") VALUES ${join(rows)}`
+    await tx.execute(sql`INSERT INTO "Message" ("threadKey", id, "clientId", "parentId", position, role, parts, status, "searchText", "runId", model, "startedAt", "createdAt") VALUES ${join(rows)}`)
   } catch (error) {
     if (isUniqueViolation(error, messageId)) throw new AppError('conflict', 'The thread already has a message with this id.', { cause: error })
     throw error
@@ -87,12 +88,12 @@ function searchTextOf ({ status, parts }: NewMessage): string {
   return status === 'streaming' ? '' : searchable(textOf(parts))
 }
 
-async function insertRun (tx: TransactionClient, { key }: PlannedThread, { id, messageId, agentId, holder, leaseUntil }: NonNullable<TurnPlan<unknown>['run']>, now: Date): Promise<void> {
-  await tx.$executeRaw`INSERT INTO "Run" (id, "threadKey", "messageId", "agentId", status, "activeThreadKey", holder, "leaseUntil", "createdAt")
-    VALUES (${id}, ${key}, ${messageId}, ${agentId}, 'running', ${key}, ${holder}, ${leaseUntil}, ${now})`
+async function insertRun (tx: Executor, { key }: PlannedThread, { id, messageId, agentId, holder, leaseUntil }: NonNullable<TurnPlan<unknown>['run']>, now: Date): Promise<void> {
+  await tx.execute(sql`INSERT INTO "Run" (id, "threadKey", "messageId", "agentId", status, "activeThreadKey", holder, "leaseUntil", "createdAt")
+    VALUES (${id}, ${key}, ${messageId}, ${agentId}, 'running', ${key}, ${holder}, ${leaseUntil}, ${now})`)
 }
 
-async function touchThread (tx: TransactionClient, { key, lastPosition, headId }: PlannedThread, messages: readonly NewMessage[], now: Date): Promise<void> {
-  await tx.$executeRaw`UPDATE "Thread" SET "headId" = ${messages.at(-1)?.id ?? headId}, "lastPosition" = ${lastPosition + messages.length},
-    "messageCount" = "messageCount" + ${messages.length}, "updatedAt" = ${now}, "lastMessageAt" = ${now}, "activeAt" = ${now} WHERE key = ${key}`
+async function touchThread (tx: Executor, { key, lastPosition, headId }: PlannedThread, messages: readonly NewMessage[], now: Date): Promise<void> {
+  await tx.execute(sql`UPDATE "Thread" SET "headId" = ${messages.at(-1)?.id ?? headId}, "lastPosition" = ${lastPosition + messages.length},
+    "messageCount" = "messageCount" + ${messages.length}, "updatedAt" = ${now}, "lastMessageAt" = ${now}, "activeAt" = ${now} WHERE key = ${key}`)
 }

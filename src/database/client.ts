@@ -1,4 +1,5 @@
 import type { Sql } from '@prisma/client/runtime/client'
+import type { Driver } from './executor.ts'
 import type { Prisma, PrismaClient } from './generated/sqlite/client.ts'
 import type { MigrationHost } from './migrator.ts'
 
@@ -20,10 +21,11 @@ export interface Dialect {
 export interface Connection {
   readonly provider: Provider
   readonly client: Client
+  readonly driver: Driver
   readonly dialect: Dialect
   readonly migrations: MigrationHost
   readonly close: () => Promise<void>
 }
 
 /** What a store works with. */
-export type StoreContext = Pick<Connection, 'client' | 'dialect'>
+export type StoreContext = Pick<Connection, 'client' | 'driver' | 'dialect'>

@@ -1,5 +1,10 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { invalidRequest } from '../errors.ts'
+
+/** What places are made of, as every database takes it: a forged cursor gets no further than here. */
+export const placeId = z.string().refine((id) => !id.includes('\0'))
+export const placeTime = z.number().int().min(0).max(8_640_000_000_000_000)
+export const placeNumber = z.number().int().min(0).max(2_147_483_647)
 
 /** A place in a list, opaque to clients. */
 export function encodeCursor (place: readonly (string | number)[]): string {

@@ -43,14 +43,14 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     await connection.close()
     throw startFailure(error, url)
   }
-  const { provider, client } = connection
+  const { provider, driver } = connection
   return {
     provider,
     threads: translating(createThreadStore(connection)),
     turns: translating(createTurnStore(connection)),
     ping: async () => {
       try {
-        await client.$queryRaw(sql`SELECT 1`)
+        await driver.query(sql`SELECT 1`)
       } catch (error) {
         throw translate(error)
       }

@@ -2,7 +2,8 @@ import { join, sqltag as sql } from '@prisma/client/runtime/client'
 import { v7 as uuid } from 'uuid'
 import { textOf, type MessagePart } from '../messages/parts.ts'
 import type { Checkpoint, TurnEnd, TurnStore } from '../runs/turn-store.ts'
-import type { StoreContext, TransactionClient } from './client.ts'
+import type { StoreContext } from './client.ts'
+import type { Executor } from './executor.ts'
 import { retrying } from './failures.ts'
 import { searchable } from './text.ts'
 
@@ -12,9 +13,9 @@ class StaleRun extends Error {}
 // Three arguments a run, far below what one statement may have.
 const maxCheckpointsPerStatement = 1_000
 
-export function createEndOfRun ({ client }: StoreContext): Pick<TurnStore, 'checkpoint' | 'finish' | 'interrupt'> {
-  function ending (work: (tx: TransactionClient) => Promise<void>): Promise<boolean> {
-    return retrying(() => client.$transaction(work)).then(() => true, (error: unknown) => {
+export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'checkpoint' | 'finish' | 'interrupt'> {
+  function ending (work: (tx: Executor) => Promise<void>): Promise<boolean> {
+    return retrying(() => driver.transaction(work)).then(() => true, (error: unknown) => {
       if (error instanceof StaleRun) return false
       throw error
     })
@@ -23,7 +24,7 @@ export function createEndOfRun ({ client }: StoreContext): Pick<TurnStore, 'chec
   return {
     checkpoint: async (holder, checkpoints) => {
       const saved = new Set<string>()
-      await client.$transaction(async (tx) => {
+      await driver.transaction(async (tx) => {
         for (let start = 0; start < checkpoints.length; start += maxCheckpointsPerStatement) {
           const rows = await saveParts(tx, holder, checkpoints.slice(start, start + maxCheckpointsPerStatement))
           for (const { runId } of rows) saved.add(runId)
@@ -44,58 +45,58 @@ export function createEndOfRun ({ client }: StoreContext): Pick<TurnStore, 'chec
     interrupt: (run, { parts, errorRef }) => ending(async (tx) => {
       const now = new Date()
       const threadKey = await touchThreadOf(tx, run.id, run.holder, now)
-      const ended = await tx.$executeRaw`UPDATE "Run" SET status = 'interrupted', "activeThreadKey" = NULL, "endedAt" = ${now}, "errorRef" = ${errorRef}
-        WHERE id = ${run.id} AND holder = ${run.holder} AND "leaseUntil" = ${run.leaseUntil} AND status = 'running'`
+      const ended = await tx.execute(sql`UPDATE "Run" SET status = 'interrupted', "activeThreadKey" = NULL, "endedAt" = ${now}, "errorRef" = ${errorRef}
+        WHERE id = ${run.id} AND holder = ${run.holder} AND "leaseUntil" = ${run.leaseUntil} AND status = 'running'`)
       if (ended === 0) throw new StaleRun()
-      await tx.$executeRaw`UPDATE "Message" SET status = 'interrupted', ${partsColumns(parts)}, "errorRef" = ${errorRef}, "completedAt" = ${now}
-        WHERE "threadKey" = ${threadKey} AND id = ${run.messageId}`
+      await tx.execute(sql`UPDATE "Message" SET status = 'interrupted', ${partsColumns(parts)}, "errorRef" = ${errorRef}, "completedAt" = ${now}
+        WHERE "threadKey" = ${threadKey} AND id = ${run.messageId}`)
     })
   }
 }
 
 /** One statement for all runs of a process; a message whose run is not the holder's any more does not match. */
-function saveParts (tx: TransactionClient, holder: string, checkpoints: readonly Checkpoint[]): Promise<{ runId: string }[]> {
+function saveParts (tx: Executor, holder: string, checkpoints: readonly Checkpoint[]): Promise<{ runId: string }[]> {
   if (checkpoints.length === 0) return Promise.resolve([])
   const rows = checkpoints.map(({ runId, messageId, parts }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)})`)
-  return tx.$queryRaw<{ runId: string }[]>`UPDATE "Message" SET parts = saved.column3
+  return tx.query<{ runId: string }>(sql`UPDATE "Message" SET parts = saved.column3
     FROM (VALUES ${join(rows)}) AS saved JOIN "Run" r ON r.id = saved.column1
     WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id
-    RETURNING "Message"."runId"`
+    RETURNING "Message"."runId"`)
 }
 
 /** First of all writes, because whoever removes a thread locks it first too: the other order would be a deadlock. */
-async function touchThreadOf (tx: TransactionClient, runId: string, holder: string, now: Date): Promise<string> {
-  const [row] = await tx.$queryRaw<{ key: string }[]>`UPDATE "Thread" SET "updatedAt" = ${now}, "lastMessageAt" = ${now}, "activeAt" = ${now}
-    WHERE key = (SELECT r."threadKey" FROM "Run" r WHERE r.id = ${runId} AND r.holder = ${holder} AND r.status = 'running') RETURNING key`
+async function touchThreadOf (tx: Executor, runId: string, holder: string, now: Date): Promise<string> {
+  const [row] = await tx.query<{ key: string }>(sql`UPDATE "Thread" SET "updatedAt" = ${now}, "lastMessageAt" = ${now}, "activeAt" = ${now}
+    WHERE key = (SELECT r."threadKey" FROM "Run" r WHERE r.id = ${runId} AND r.holder = ${holder} AND r.status = 'running') RETURNING key`)
   if (row === undefined) throw new StaleRun()
   return row.key
 }
 
-async function closeRun (tx: TransactionClient, { threadKey, holder, end, now }: { threadKey: string, holder: string, end: TurnEnd, now: Date }): Promise<void> {
+async function closeRun (tx: Executor, { threadKey, holder, end, now }: { threadKey: string, holder: string, end: TurnEnd, now: Date }): Promise<void> {
   const suspended = end.runStatus === 'suspended'
-  const closed = await tx.$executeRaw`UPDATE "Run" SET status = ${end.runStatus}, "activeThreadKey" = ${suspended ? threadKey : null}, "endedAt" = ${suspended ? null : now},
-    "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null} WHERE id = ${end.runId} AND holder = ${holder} AND status = 'running'`
+  const closed = await tx.execute(sql`UPDATE "Run" SET status = ${end.runStatus}, "activeThreadKey" = ${suspended ? threadKey : null}, "endedAt" = ${suspended ? null : now},
+    "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null} WHERE id = ${end.runId} AND holder = ${holder} AND status = 'running'`)
   if (closed === 0) throw new StaleRun()
 }
 
-async function completeMessage (tx: TransactionClient, threadKey: string, end: TurnEnd, now: Date): Promise<void> {
-  await tx.$executeRaw`UPDATE "Message" SET status = ${end.messageStatus}, ${partsColumns(end.parts)}, "finishReason" = ${end.finishReason ?? null},
+async function completeMessage (tx: Executor, threadKey: string, end: TurnEnd, now: Date): Promise<void> {
+  await tx.execute(sql`UPDATE "Message" SET status = ${end.messageStatus}, ${partsColumns(end.parts)}, "finishReason" = ${end.finishReason ?? null},
     usage = ${JSON.stringify(end.usage)}, "costUsd" = ${end.costUsd ?? null}, "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null}, "completedAt" = ${now}
-    WHERE "threadKey" = ${threadKey} AND id = ${end.messageId}`
+    WHERE "threadKey" = ${threadKey} AND id = ${end.messageId}`)
 }
 
-async function discardMessage (tx: TransactionClient, threadKey: string, messageId: string): Promise<void> {
-  const [row] = await tx.$queryRaw<{ parentId: string | null, deletedAt: Date | null }[]>`DELETE FROM "Message"
-    WHERE "threadKey" = ${threadKey} AND id = ${messageId} RETURNING "parentId", "deletedAt"`
+async function discardMessage (tx: Executor, threadKey: string, messageId: string): Promise<void> {
+  const [row] = await tx.query<{ parentId: string | null, deletedAt: Date | null }>(sql`DELETE FROM "Message"
+    WHERE "threadKey" = ${threadKey} AND id = ${messageId} RETURNING "parentId", "deletedAt"`)
   if (row === undefined) return
   const counted = row.deletedAt === null ? 1 : 0
-  await tx.$executeRaw`UPDATE "Thread" SET "messageCount" = "messageCount" - ${counted}, "headId" = CASE WHEN "headId" = ${messageId} THEN ${row.parentId} ELSE "headId" END WHERE key = ${threadKey}`
+  await tx.execute(sql`UPDATE "Thread" SET "messageCount" = "messageCount" - ${counted}, "headId" = CASE WHEN "headId" = ${messageId} THEN ${row.parentId} ELSE "headId" END WHERE key = ${threadKey}`)
 }
 
-async function insertUsage (tx: TransactionClient, threadKey: string, { runId, usageRecords }: TurnEnd, now: Date): Promise<void> {
+async function insertUsage (tx: Executor, threadKey: string, { runId, usageRecords }: TurnEnd, now: Date): Promise<void> {
   const rows = usageRecords.map(({ agentPath, model, usage, costUsd, estimated }) => sql`(${uuid()}, ${threadKey}, ${runId}, ${agentPath}, ${model},
     ${usage.input}, ${usage.output}, ${usage.reasoning}, ${usage.cachedRead}, ${usage.cacheWrite}, ${costUsd ?? null}, ${estimated}, ${now})`)
-  await tx.$executeRaw`INSERT INTO "Usage" (id, "threadKey", "runId", "agentPath", model, input, output, reasoning, "cachedRead", "cacheWrite", "costUsd", estimated, "createdAt") VALUES ${join(rows)}`
+  await tx.execute(sql`INSERT INTO "Usage" (id, "threadKey", "runId", "agentPath", model, input, output, reasoning, "cachedRead", "cacheWrite", "costUsd", estimated, "createdAt") VALUES ${join(rows)}`)
 }
 
 function partsColumns (parts: readonly MessagePart[]) {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, invalidRequest, isAppError, storageUnavailable } from '../errors.ts'
+import { codeOf, driverFailure, type UniqueConstraint } from './driver-failure.ts'
 
 /** A write that another one was faster than: the whole transaction may be tried again. */
 export class WriteConflict extends Error {}
@@ -29,31 +30,22 @@ export function translating<T extends object> (store: T): T {
 
 export function translate (error: unknown): unknown {
   if (isAppError(error)) return error
-  const { kind, sqlState } = failureOf(error)
+  const { kind, sqlState } = driverFailure(error)
   if (sqlState === '22021' || sqlState === '22P05') return invalidRequest('The text has characters that cannot be stored.')
   if (error instanceof WriteConflict || isWriteConflict(error)) return new AppError('storage_unavailable', 'Too many writes at once. Try again shortly.', { cause: error })
   if (unavailableKinds.has(kind) || unavailableStates.test(sqlState) || isUnavailable(error)) return storageUnavailable(error)
   return error
 }
 
-/** A unique constraint, as SQLite names it (its columns) and as PostgreSQL does. */
-export interface UniqueConstraint { readonly fields: readonly string[], readonly index: string }
-
 /** Whether a unique constraint refused a row: any, or this one. */
 export function isUniqueViolation (error: unknown, expected?: UniqueConstraint): boolean {
-  const { kind, constraint } = failureOf(error)
+  const { kind, constraint } = driverFailure(error)
   if (kind !== 'UniqueConstraintViolation') return false
   return expected === undefined || constraint?.index === expected.index || constraint?.fields?.join() === expected.fields.join()
 }
 
 function isWriteConflict (error: unknown): boolean {
-  return error instanceof WriteConflict || isUniqueViolation(error) || failureOf(error).kind === 'TransactionWriteConflict' || codeOf(error) === 'P2034'
-}
-
-interface Failure {
-  readonly kind: string
-  readonly sqlState: string
-  readonly constraint: Partial<UniqueConstraint> | undefined
+  return error instanceof WriteConflict || isUniqueViolation(error) || driverFailure(error).kind === 'TransactionWriteConflict' || codeOf(error) === 'P2034'
 }
 
 const unavailableKinds: ReadonlySet<string> = new Set([
@@ -66,20 +58,8 @@ const unavailableStates = /^(08|28|3D|53|57|58)[0-9A-Z]{3}$/
 // Prisma: cannot connect, timed out, connection closed, pool empty, transaction could not start or lost its connection.
 // Node: the socket. The rest has no code.
 const unavailableCodes = /^(P10\d\d|P2024|P2028|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN|CLIENT_CLOSED)$/
-const unavailableMessages = /Connection terminated|Query read timeout|timeout exceeded when trying to connect|connection error and is not queryable|after calling end on the pool|disk I\/O error|database or disk is full|database is locked/i
+const unavailableMessages = /Connection terminated|Query read timeout|timeout exceeded when trying to connect|connection error and is not queryable|after calling end on the pool|disk I\/O error|database or disk is full|database is closed|database is locked/i
 
 function isUnavailable (error: unknown): boolean {
   return unavailableCodes.test(codeOf(error)) || (error instanceof Error && unavailableMessages.test(error.message))
-}
-
-function codeOf (error: unknown): string {
-  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
-}
-
-/** What the driver said: Prisma carries it along in `meta`, or throws it as it is. */
-function failureOf (error: unknown): Failure {
-  const carrier = error as { meta?: { driverAdapterError?: { cause?: unknown } }, cause?: unknown } | null | undefined
-  const cause = (carrier?.meta?.driverAdapterError?.cause ?? carrier?.cause ?? {}) as { kind?: string, originalCode?: string, code?: string, constraint?: Failure['constraint'] }
-  return { kind: cause.kind ?? '', sqlState: cause.originalCode ?? cause.code ?? codeOf(error), constraint: cause.constraint }
 }

@@ -20,11 +20,11 @@ interface UsageRow {
   readonly estimatedCalls: number | bigint
 }
 
-export function createFeedbackStore ({ client }: StoreContext): FeedbackStore {
+export function createFeedbackStore ({ driver }: StoreContext): FeedbackStore {
   /** The key of the thread when it has this assistant message. */
   async function threadOfAnswer (principal: Principal, threadId: string, messageId: string): Promise<string | undefined> {
-    const [row] = await client.$queryRaw<{ key: string }[]>`SELECT t.key FROM "Thread" t JOIN "Message" m ON m."threadKey" = t.key
-      WHERE ${ownedBy(principal, threadId)} AND m.id = ${messageId} AND m.role = 'assistant' AND m."deletedAt" IS NULL`
+    const [row] = await driver.query<{ key: string }>(sql`SELECT t.key FROM "Thread" t JOIN "Message" m ON m."threadKey" = t.key
+      WHERE ${ownedBy(principal, threadId)} AND m.id = ${messageId} AND m.role = 'assistant' AND m."deletedAt" IS NULL`)
     return row?.key
   }
 
@@ -33,11 +33,11 @@ export function createFeedbackStore ({ client }: StoreContext): FeedbackStore {
       const threadKey = await threadOfAnswer(principal, threadId, messageId)
       if (threadKey === undefined) return false
       // From the message, so that one that goes away meanwhile is nothing to rate instead of a broken foreign key.
-      const rated = await client.$executeRaw`INSERT INTO "Rating" ("threadKey", "messageId", "tenantId", "userId", value, comment, "updatedAt")
+      const rated = await driver.execute(sql`INSERT INTO "Rating" ("threadKey", "messageId", "tenantId", "userId", value, comment, "updatedAt")
         SELECT m."threadKey", m.id, ${principal.tenantId}, ${principal.userId}, CAST(${rating} AS INTEGER), ${comment === undefined ? null : storable(comment)}, ${new Date()}
         FROM "Message" m WHERE m."threadKey" = ${threadKey} AND m.id = ${messageId}
         ON CONFLICT ("threadKey", "messageId", "tenantId", "userId")
-        DO UPDATE SET value = excluded.value, comment = excluded.comment, "updatedAt" = excluded."updatedAt"`
+        DO UPDATE SET value = excluded.value, comment = excluded.comment, "updatedAt" = excluded."updatedAt"`)
       return rated > 0
     },
 
@@ -45,14 +45,14 @@ export function createFeedbackStore ({ client }: StoreContext): FeedbackStore {
       const threadKey = await threadOfAnswer(principal, threadId, messageId)
       if (threadKey === undefined) return false
       const { tenantId, userId } = principal
-      await client.rating.deleteMany({ where: { threadKey, messageId, tenantId, userId } })
+      await driver.execute(sql`DELETE FROM "Rating" WHERE "threadKey" = ${threadKey} AND "messageId" = ${messageId} AND "tenantId" = ${tenantId} AND "userId" = ${userId}`)
       return true
     },
 
     usage: async (principal, threadId) => {
-      const thread = await findKey(client, principal, threadId)
+      const thread = await findKey(driver, principal, threadId)
       if (thread === undefined) return undefined
-      const rows = await client.$queryRaw<UsageRow[]>(sql`SELECT "agentPath", model, count(*) AS calls,
+      const rows = await driver.query<UsageRow>(sql`SELECT "agentPath", model, count(*) AS calls,
         sum(input) AS input, sum(output) AS output, sum(reasoning) AS reasoning, sum("cachedRead") AS "cachedRead", sum("cacheWrite") AS "cacheWrite",
         sum("costUsd") AS "costUsd", sum(CASE WHEN estimated THEN 1 ELSE 0 END) AS "estimatedCalls"
         FROM "Usage" WHERE "threadKey" = ${thread.key} GROUP BY "agentPath", model ORDER BY "agentPath", model`)

@@ -2,37 +2,39 @@ import { empty, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
-import type { StoreContext, TransactionClient } from './client.ts'
-import { badCursor, decodeCursor, encodeCursor } from './cursor.ts'
+import type { StoreContext } from './client.ts'
+import { badCursor, decodeCursor, encodeCursor, placeId, placeNumber } from './cursor.ts'
+import type { Executor } from './executor.ts'
+import { lookUpMessage } from './message-lookup.ts'
 import { findKey, lockKey } from './owned-thread.ts'
 import { finished, pathTable, undeleted } from './path.ts'
-import { toMessageView, type MessageViewRow } from './rows.ts'
+import { messageColumns, toMessageView, type MessageViewRow } from './rows.ts'
 
 type HistoryStore = Pick<ThreadStore, 'history' | 'siblings' | 'removeMessage' | 'restoreMessage'>
 
 // History: the id of the newest message of the older page. It stays where it is, whatever is added or deleted.
-const pathPlace = z.tuple([z.string()])
-const positionPlace = z.tuple([z.number().int()])
+const pathPlace = z.tuple([placeId])
+const positionPlace = z.tuple([placeNumber])
 
 // Two counts: one condition for both cases would keep PostgreSQL from the index.
 const branches = sql`FROM "Message" s WHERE s."threadKey" = m."threadKey" AND s."deletedAt" IS NULL AND (s.status <> 'streaming' OR s.id = m.id)`
-const viewColumns = sql`m.*, r.value AS "ratingValue", r.comment AS "ratingComment", CASE WHEN m."parentId" IS NULL
+const viewColumns = sql`${messageColumns}, r.value AS "ratingValue", r.comment AS "ratingComment", CASE WHEN m."parentId" IS NULL
   THEN (SELECT count(*) ${branches} AND s."parentId" IS NULL)
   ELSE (SELECT count(*) ${branches} AND s."parentId" = m."parentId") END AS siblings`
 
-export function createHistoryStore ({ client, dialect }: StoreContext): HistoryStore {
+export function createHistoryStore ({ driver, dialect }: StoreContext): HistoryStore {
   return {
     history: async (principal, threadId, { limit, before, includeStreaming = false }) => {
-      const thread = await findKey(client, principal, threadId)
+      const thread = await findKey(driver, principal, threadId)
       if (thread === undefined) return undefined
       const from = before === undefined ? thread.headId : decodeCursor(before, pathPlace, 'before')[0]
       if (from === null) return { items: [], nextCursor: undefined }
       const range = { threadKey: thread.key, from, limit: limit + 1, visible: includeStreaming ? undeleted : finished }
-      const rows = await client.$queryRaw<MessageViewRow[]>`${pathTable(range)}
+      const rows = await driver.query<MessageViewRow>(sql`${pathTable(range)}
         SELECT ${viewColumns} FROM path CROSS JOIN "Message" m ${ratingOf(principal)}
-        WHERE m."threadKey" = ${thread.key} AND m.id = path.id AND path.visible = 1 ORDER BY m.position`
+        WHERE m."threadKey" = ${thread.key} AND m.id = path.id AND path.visible = 1 ORDER BY m.position`)
       // A place on a path always shows at least the message it names, unless that one was deleted since.
-      if (rows.length === 0 && before !== undefined && !await exists(client, thread.key, from)) throw badCursor('before')
+      if (rows.length === 0 && before !== undefined && !await exists(driver, thread.key, from)) throw badCursor('before')
       const older = rows.length > limit ? rows[0] : undefined
       return {
         items: rows.slice(older === undefined ? 0 : 1).map(toMessageView),
@@ -41,12 +43,12 @@ export function createHistoryStore ({ client, dialect }: StoreContext): HistoryS
     },
 
     siblings: async (principal, threadId, messageId, { limit, cursor }) => {
-      const thread = await findKey(client, principal, threadId)
-      const [message] = thread === undefined ? [] : await client.$queryRaw<{ parentId: string | null }[]>`SELECT m."parentId" FROM "Message" m WHERE m."threadKey" = ${thread.key} AND m.id = ${messageId}`
+      const thread = await findKey(driver, principal, threadId)
+      const message = thread === undefined ? undefined : await lookUpMessage(driver, thread, messageId)
       if (thread === undefined || message === undefined) return undefined
-      const rows = await client.$queryRaw<MessageViewRow[]>`SELECT ${viewColumns} FROM "Message" m ${ratingOf(principal)}
+      const rows = await driver.query<MessageViewRow>(sql`SELECT ${viewColumns} FROM "Message" m ${ratingOf(principal)}
         WHERE m."threadKey" = ${thread.key} AND ${childOf(message.parentId)} AND ${finished} ${afterPosition(cursor)}
-        ORDER BY m.position LIMIT ${limit + 1}`
+        ORDER BY m.position LIMIT ${limit + 1}`)
       const last = rows.length > limit ? rows[limit - 1] : undefined
       return {
         items: rows.slice(0, limit).map(toMessageView),
@@ -54,20 +56,22 @@ export function createHistoryStore ({ client, dialect }: StoreContext): HistoryS
       }
     },
 
-    removeMessage: (principal, threadId, messageId) => client.$transaction(async (tx) => {
+    removeMessage: (principal, threadId, messageId) => driver.transaction(async (tx) => {
       const thread = await lockKey(tx, dialect, principal, threadId)
-      if (thread === undefined || !await exists(tx, thread.key, messageId)) return false
-      const { count } = await tx.message.updateMany({ where: { threadKey: thread.key, id: messageId, deletedAt: null }, data: { deletedAt: new Date() } })
-      await countMessages(tx, thread.key, -count)
+      const message = thread === undefined ? undefined : await lookUpMessage(tx, thread, messageId)
+      if (thread === undefined || message === undefined) return false
+      const removed = await tx.execute(sql`UPDATE "Message" SET "deletedAt" = ${new Date()} WHERE "threadKey" = ${thread.key} AND id = ${message.id} AND "deletedAt" IS NULL`)
+      await countMessages(tx, thread.key, -removed)
       return true
     }),
 
-    restoreMessage: (principal, threadId, messageId) => client.$transaction(async (tx) => {
+    restoreMessage: (principal, threadId, messageId) => driver.transaction(async (tx) => {
       const thread = await lockKey(tx, dialect, principal, threadId)
-      if (thread === undefined) return undefined
-      const { count } = await tx.message.updateMany({ where: { threadKey: thread.key, id: messageId, deletedAt: { not: null } }, data: { deletedAt: null } })
-      await countMessages(tx, thread.key, count)
-      const [row] = await tx.$queryRaw<MessageViewRow[]>`SELECT ${viewColumns} FROM "Message" m ${ratingOf(principal)} WHERE m."threadKey" = ${thread.key} AND m.id = ${messageId}`
+      const message = thread === undefined ? undefined : await lookUpMessage(tx, thread, messageId)
+      if (thread === undefined || message === undefined) return undefined
+      const restored = await tx.execute(sql`UPDATE "Message" SET "deletedAt" = NULL WHERE "threadKey" = ${thread.key} AND id = ${message.id} AND "deletedAt" IS NOT NULL`)
+      await countMessages(tx, thread.key, restored)
+      const [row] = await tx.query<MessageViewRow>(sql`SELECT ${viewColumns} FROM "Message" m ${ratingOf(principal)} WHERE m."threadKey" = ${thread.key} AND m.id = ${message.id}`)
       return row === undefined ? undefined : toMessageView(row)
     })
   }
@@ -85,10 +89,10 @@ function afterPosition (cursor: string | undefined): Sql {
   return cursor === undefined ? empty : sql`AND m.position > ${decodeCursor(cursor, positionPlace, 'cursor')[0]}`
 }
 
-async function exists (client: TransactionClient, threadKey: string, id: string): Promise<boolean> {
-  return await client.message.count({ where: { threadKey, id } }) > 0
+async function exists (executor: Executor, threadKey: string, id: string): Promise<boolean> {
+  return (await executor.query(sql`SELECT id FROM "Message" WHERE "threadKey" = ${threadKey} AND id = ${id}`)).length > 0
 }
 
-async function countMessages (tx: TransactionClient, key: string, by: number): Promise<void> {
-  if (by !== 0) await tx.thread.update({ where: { key }, data: { messageCount: { increment: by }, updatedAt: new Date() } })
+async function countMessages (tx: Executor, key: string, by: number): Promise<void> {
+  if (by !== 0) await tx.execute(sql`UPDATE "Thread" SET "messageCount" = "messageCount" + ${by}, "updatedAt" = ${new Date()} WHERE key = ${key}`)
 }

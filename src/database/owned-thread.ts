@@ -1,6 +1,7 @@
 import { sqltag as sql, type Sql } from '@prisma/client/runtime/client'
 import type { Principal } from '../auth/principal.ts'
-import type { Dialect, TransactionClient } from './client.ts'
+import type { Dialect } from './client.ts'
+import type { Executor } from './executor.ts'
 
 /** The condition on thread `t` that makes it this thread of this owner. */
 export function ownedBy ({ tenantId, userId }: Principal, threadId: string): Sql {
@@ -14,13 +15,13 @@ export function ownedWhere ({ tenantId, userId }: Principal, threadId: string) {
 
 export interface ThreadKey { readonly key: string, readonly headId: string | null }
 
-export async function findKey (client: TransactionClient, principal: Principal, threadId: string): Promise<ThreadKey | undefined> {
-  const [row] = await client.$queryRaw<ThreadKey[]>`SELECT t.key, t."headId" FROM "Thread" t WHERE ${ownedBy(principal, threadId)}`
+export async function findKey (executor: Executor, principal: Principal, threadId: string): Promise<ThreadKey | undefined> {
+  const [row] = await executor.query<ThreadKey>(sql`SELECT t.key, t."headId" FROM "Thread" t WHERE ${ownedBy(principal, threadId)}`)
   return row
 }
 
 /** As `findKey`, and the thread waits for the end of this transaction: its counters may be changed safely. */
-export async function lockKey (client: TransactionClient, dialect: Dialect, principal: Principal, threadId: string): Promise<ThreadKey | undefined> {
-  const [row] = await client.$queryRaw<ThreadKey[]>`SELECT t.key, t."headId" FROM "Thread" t WHERE ${ownedBy(principal, threadId)} ${dialect.lockThread}`
+export async function lockKey (tx: Executor, dialect: Dialect, principal: Principal, threadId: string): Promise<ThreadKey | undefined> {
+  const [row] = await tx.query<ThreadKey>(sql`SELECT t.key, t."headId" FROM "Thread" t WHERE ${ownedBy(principal, threadId)} ${dialect.lockThread}`)
   return row
 }

@@ -1,6 +1,6 @@
 import { sqltag as sql, type Sql } from '@prisma/client/runtime/client'
-import { toMessage, type MessageRow } from './rows.ts'
-import type { TransactionClient } from './client.ts'
+import { messageColumns, toMessage, type MessageRow } from './rows.ts'
+import type { Executor } from './executor.ts'
 import type { Message } from '../threads/message.ts'
 
 /** Which messages of a path count, by the columns of `m`. Hidden ones are passed through on the way to the root. */
@@ -32,9 +32,9 @@ export function pathTable ({ threadKey, from, limit, visible }: PathRange): Sql 
 }
 
 /** The newest undeleted messages of a path, in ascending order. */
-export async function readPath (client: TransactionClient, { threadKey, from, limit }: { threadKey: string, from: string | null, limit: number }): Promise<readonly Message[]> {
+export async function readPath (executor: Executor, { threadKey, from, limit }: { threadKey: string, from: string | null, limit: number }): Promise<readonly Message[]> {
   if (from === null) return []
-  const rows = await client.$queryRaw<MessageRow[]>`${pathTable({ threadKey, from, limit, visible: undeleted })}
-    SELECT m.* FROM path CROSS JOIN "Message" m WHERE m."threadKey" = ${threadKey} AND m.id = path.id AND path.visible = 1 ORDER BY m.position`
+  const rows = await executor.query<MessageRow>(sql`${pathTable({ threadKey, from, limit, visible: undeleted })}
+    SELECT ${messageColumns} FROM path CROSS JOIN "Message" m WHERE m."threadKey" = ${threadKey} AND m.id = path.id AND path.visible = 1 ORDER BY m.position`)
   return rows.map(toMessage)
 }

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts'
 import type { Client, Connection, Dialect } from './client.ts'
 import { PrismaClient } from './generated/postgresql/client.ts'
 import type { MigrationHost } from './migrator.ts'
+import { createPostgresqlDriver } from './postgresql-driver.ts'
 
 // The key of Prisma's own migrations, so that `prisma migrate deploy` and we wait for each other.
 const migrationLock = 72_707_369
@@ -28,6 +29,7 @@ export function openPostgresql (url: string, { onConnectionError }: PostgresqlOp
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
     keepAlive: true,
+    pipeline: true,
     // Statements written by hand name no schema.
     options: `-c search_path="${schema}"`
   })
@@ -39,6 +41,7 @@ export function openPostgresql (url: string, { onConnectionError }: PostgresqlOp
     provider: 'postgresql',
     // Generated from the same models, so it has the same methods; only Prisma's names for the types differ.
     client: client as unknown as Client,
+    driver: createPostgresqlDriver(pool, { onConnectionError }),
     dialect,
     migrations: migrationsOn(pool, schema),
     close: () => client.$disconnect().then(() => pool.end())

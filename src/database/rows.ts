@@ -1,3 +1,4 @@
+import { raw, type Sql } from '@prisma/client/runtime/client'
 import type { ErrorCode } from '../errors.ts'
 import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
@@ -5,9 +6,21 @@ import type { MessagePart } from '../messages/parts.ts'
 import type { Run, RunStatus } from '../runs/turn-store.ts'
 import type { Message, MessageStatus, MessageView } from '../threads/message.ts'
 import type { Thread } from '../threads/thread-store.ts'
-import type { Message as MessageRow, Run as RunRow, Thread as ThreadRow } from './generated/sqlite/client.ts'
+import type { Message as StoredMessage, Run as RunRow, Thread as StoredThread } from './generated/sqlite/client.ts'
 
-export type { MessageRow, RunRow, ThreadRow }
+export type { RunRow }
+/** Without what only search reads, which is as long as the message itself. */
+export type MessageRow = Omit<StoredMessage, 'searchText'>
+export type ThreadRow = Omit<StoredThread, 'titleSearch'>
+
+// By name, not `*`: a statement that PostgreSQL has prepared may not change its columns, and a newer version of the
+// service adds some while this one runs.
+export const threadColumns = columnsOf<ThreadRow>('t', ['key', 'id', 'tenantId', 'ownerId', 'agentId', 'title', 'metadata', 'archived', 'headId',
+  'lastPosition', 'messageCount', 'createdAt', 'updatedAt', 'lastMessageAt', 'activeAt'])
+export const messageColumns = columnsOf<MessageRow>('m', ['threadKey', 'id', 'clientId', 'parentId', 'position', 'role', 'parts', 'status', 'runId', 'model',
+  'finishReason', 'usage', 'costUsd', 'errorCode', 'errorRef', 'startedAt', 'completedAt', 'createdAt', 'deletedAt'])
+export const runColumns = columnsOf<RunRow>('r', ['id', 'threadKey', 'messageId', 'agentId', 'status', 'activeThreadKey', 'holder', 'leaseUntil', 'errorCode',
+  'errorRef', 'createdAt', 'endedAt'])
 
 export interface MessageViewRow extends MessageRow {
   readonly ratingValue: number | null
@@ -77,4 +90,8 @@ export function toRun (row: RunRow, threadId: string): Run {
 function toRating ({ ratingValue, ratingComment }: MessageViewRow): MessageView['rating'] {
   if (ratingValue === null) return undefined
   return { rating: ratingValue as 1 | -1, ...(ratingComment === null ? {} : { comment: ratingComment }) }
+}
+
+function columnsOf<Row> (table: string, names: readonly (keyof Row & string)[]): Sql {
+  return raw(names.map((name) => `${table}."${name}"`).join(', '))
 }

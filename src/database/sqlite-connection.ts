@@ -15,6 +15,10 @@ export interface SqliteConnection {
   execute: (statement: SqliteStatement) => SqliteResult
   /** Any number of statements, without arguments. */
   script: (sql: string) => void
+  /** Immediate: a deferred one would fail at its first write when another process wrote after its first read. */
+  begin: () => void
+  commit: () => void
+  rollback: () => void
   readonly inTransaction: boolean
   close: () => void
 }
@@ -50,11 +54,24 @@ export function openSqliteConnection (path: string): SqliteConnection {
     return made
   }
 
+  function execute ({ sql, args }: SqliteStatement): SqliteResult {
+    // A prepared statement would still work then, and keep the file open.
+    // Without a code: Prisma's adapter would take one for SQLite's and lose the meaning.
+    if (!database.open) throw new Error('The database is closed')
+    return run(prepare(sql), args.map(toSqlite))
+  }
+
   return {
-    execute: ({ sql, args }) => run(prepare(sql), args.map(toSqlite)),
+    execute,
     script: (sql) => { database.exec(sql) },
+    begin: () => { execute({ sql: 'BEGIN IMMEDIATE', args: [] }) },
+    commit: () => { execute({ sql: 'COMMIT', args: [] }) },
+    rollback: () => { execute({ sql: 'ROLLBACK', args: [] }) },
     get inTransaction () { return database.inTransaction },
-    close: () => { database.close() }
+    close: () => {
+      prepared.clear()
+      database.close()
+    }
   }
 }
 

@@ -7,6 +7,8 @@ import type { Connection, Dialect } from './client.ts'
 import { PrismaClient } from './generated/sqlite/client.ts'
 import type { MigrationHost } from './migrator.ts'
 import { openSqliteConnection, whenFree, type SqliteConnection, type SqliteStatement } from './sqlite-connection.ts'
+import { createSqliteDriver } from './sqlite-driver.ts'
+import { createSqliteGate, type SqliteGate } from './sqlite-gate.ts'
 
 const dialect: Dialect = {
   // Every transaction is the only writer from its first statement on.
@@ -19,10 +21,17 @@ export function openSqlite (url: string): Connection {
   const connection = openFile(url)
   const adapter = new PrismaLibSql({ url })
   // Not the adapter's own client: that one opens a new connection for each transaction, whose settings are the defaults.
-  // The adapter uses of it what `clientOver` has.
-  adapter.createClient = () => clientOver(connection) as unknown as ReturnType<PrismaLibSql['createClient']>
+  const gate = createSqliteGate(connection)
+  adapter.createClient = () => clientOver(gate) as unknown as ReturnType<PrismaLibSql['createClient']>
   const client = new PrismaClient({ adapter, transactionOptions: { maxWait: 10_000, timeout: 15_000 } })
-  return { provider: 'sqlite', client, dialect, migrations: migrationsOn(connection), close: () => client.$disconnect().then(() => connection.close()) }
+  return {
+    provider: 'sqlite',
+    client,
+    driver: createSqliteDriver(gate),
+    dialect,
+    migrations: migrationsOn(connection),
+    close: () => client.$disconnect().then(() => connection.close())
+  }
 }
 
 function openFile (url: string): SqliteConnection {
@@ -40,25 +49,9 @@ function pathOf (url: string): string {
   return path.startsWith('//') ? path.slice(2) : path
 }
 
-/**
- * The adapter takes its lock for each statement and for the whole of a transaction, so all of them share one connection
- * and no statement of others falls into a transaction.
- */
-function clientOver (connection: SqliteConnection) {
-  return {
-    execute: (statement: SqliteStatement) => whenFree(() => connection.execute(statement)),
-    executeMultiple: async (script: string) => { connection.script(script) },
-    // Immediate: a deferred one would fail at its first write when another process wrote after its first read.
-    transaction: async () => {
-      await whenFree(() => { connection.script('BEGIN IMMEDIATE') })
-      return {
-        execute: async (statement: SqliteStatement) => connection.execute(statement),
-        commit: async () => { connection.script('COMMIT') },
-        rollback: async () => { if (connection.inTransaction) connection.script('ROLLBACK') }
-      }
-    },
-    close: () => {}
-  }
+/** What Prisma's adapter uses of a client. */
+function clientOver ({ execute, begin }: SqliteGate) {
+  return { execute, transaction: begin, close: () => {} }
 }
 
 /** Foreign keys rest meanwhile: replacing a table drops the old one, which would cascade to the rows that refer to it. */
@@ -68,17 +61,17 @@ function migrationsOn (connection: SqliteConnection): MigrationHost {
     exclusively: async (work) => {
       connection.script('PRAGMA foreign_keys = OFF')
       try {
-        await whenFree(() => { connection.script('BEGIN IMMEDIATE') })
+        await whenFree(connection.begin)
         const result = await work({
           script: async (text) => { connection.script(text) },
           rows: async (text, args) => named(connection, { sql: text, args })
         })
         const [broken] = connection.execute({ sql: 'PRAGMA foreign_key_check', args: [] }).rows
         if (broken !== undefined) throw new Error(`A migration breaks a foreign key of table ${String(broken[0])}`)
-        connection.script('COMMIT')
+        connection.commit()
         return result
       } finally {
-        if (connection.inTransaction) connection.script('ROLLBACK')
+        if (connection.inTransaction) connection.rollback()
         connection.script('PRAGMA foreign_keys = ON')
       }
     }

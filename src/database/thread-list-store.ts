@@ -1,21 +1,22 @@
-import { empty, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
+import { empty, join, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
 import { v7 as uuid } from 'uuid'
 import { z } from 'zod'
 import { AppError, notFound } from '../errors.ts'
 import type { Thread, ThreadPatch, ThreadQuery, ThreadStore } from '../threads/thread-store.ts'
-import type { Dialect, StoreContext, TransactionClient } from './client.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { Dialect, StoreContext } from './client.ts'
+import { decodeCursor, encodeCursor, placeId, placeTime } from './cursor.ts'
+import type { Executor } from './executor.ts'
 import { isUniqueViolation } from './failures.ts'
-import { lockKey, ownedWhere } from './owned-thread.ts'
-import { toThread, type ThreadRow } from './rows.ts'
+import { lockKey, ownedBy, ownedWhere } from './owned-thread.ts'
+import { threadColumns, toThread, type ThreadRow } from './rows.ts'
 import { searchable, storable } from './text.ts'
 
 type ThreadListStore = Pick<ThreadStore, 'create' | 'get' | 'list' | 'update' | 'remove' | 'removeAll'>
 
 // When the thread was last active, in milliseconds, and its key: unique, so threads of the same instant keep an order.
-const place = z.tuple([z.number().int(), z.string()])
+const place = z.tuple([placeTime, placeId])
 
-export function createThreadListStore ({ client, dialect }: StoreContext): ThreadListStore {
+export function createThreadListStore ({ client, driver, dialect }: StoreContext): ThreadListStore {
   return {
     create: async ({ tenantId, userId }, thread) => {
       const now = new Date()
@@ -31,14 +32,14 @@ export function createThreadListStore ({ client, dialect }: StoreContext): Threa
     },
 
     get: async (principal, threadId) => {
-      const row = await client.thread.findFirst({ where: ownedWhere(principal, threadId) })
-      return row === null ? undefined : toThread(row)
+      const [row] = await driver.query<ThreadRow>(sql`SELECT ${threadColumns} FROM "Thread" t WHERE ${ownedBy(principal, threadId)}`)
+      return row === undefined ? undefined : toThread(row)
     },
 
     list: async (principal, query) => {
-      const rows = await client.$queryRaw<ThreadRow[]>`SELECT t.* FROM "Thread" t
+      const rows = await driver.query<ThreadRow>(sql`SELECT ${threadColumns} FROM "Thread" t
         WHERE t."tenantId" = ${principal.tenantId} AND t."ownerId" = ${principal.userId} ${filters(dialect, query)}
-        ORDER BY t."activeAt" DESC, t.key DESC LIMIT ${query.limit + 1}`
+        ORDER BY t."activeAt" DESC, t.key DESC LIMIT ${query.limit + 1}`)
       const last = rows.length > query.limit ? rows[query.limit - 1] : undefined
       return {
         items: rows.slice(0, query.limit).map(toThread),
@@ -46,7 +47,7 @@ export function createThreadListStore ({ client, dialect }: StoreContext): Threa
       }
     },
 
-    update: (principal, threadId, patch) => client.$transaction(async (tx) => {
+    update: (principal, threadId, patch) => driver.transaction(async (tx) => {
       const thread = await lockKey(tx, dialect, principal, threadId)
       return thread === undefined ? undefined : patchThread(tx, thread.key, patch)
     }),
@@ -68,17 +69,28 @@ export function titleColumns (title: string | null): { title: string | null, tit
   return title === null ? { title, titleSearch: '' } : { title: storable(title), titleSearch: searchable(title) }
 }
 
-async function patchThread (tx: TransactionClient, key: string, { title, agentId, metadata, archived, headId }: ThreadPatch): Promise<Thread> {
-  if (headId !== undefined && await tx.message.count({ where: { threadKey: key, id: headId, deletedAt: null } }) === 0) throw notFound('message')
-  const data = {
-    updatedAt: new Date(),
-    ...(title === undefined ? {} : titleColumns(title)),
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-    ...(archived === undefined ? {} : { archived }),
-    ...(headId === undefined ? {} : { headId })
+async function patchThread (tx: Executor, key: string, patch: ThreadPatch): Promise<Thread | undefined> {
+  if (patch.headId !== undefined && !await hasMessage(tx, key, patch.headId)) throw notFound('message')
+  await tx.execute(sql`UPDATE "Thread" SET ${join(patchedColumns(patch))} WHERE key = ${key}`)
+  const [row] = await tx.query<ThreadRow>(sql`SELECT ${threadColumns} FROM "Thread" t WHERE t.key = ${key}`)
+  return row === undefined ? undefined : toThread(row)
+}
+
+async function hasMessage (tx: Executor, threadKey: string, id: string): Promise<boolean> {
+  return (await tx.query(sql`SELECT id FROM "Message" WHERE "threadKey" = ${threadKey} AND id = ${id} AND "deletedAt" IS NULL`)).length > 0
+}
+
+function patchedColumns ({ title, agentId, metadata, archived, headId }: ThreadPatch): Sql[] {
+  const columns = [sql`"updatedAt" = ${new Date()}`]
+  if (title !== undefined) {
+    const { title: shown, titleSearch } = titleColumns(title)
+    columns.push(sql`title = ${shown}, "titleSearch" = ${titleSearch}`)
   }
-  return toThread(await tx.thread.update({ where: { key }, data }))
+  if (agentId !== undefined) columns.push(sql`"agentId" = ${agentId}`)
+  if (metadata !== undefined) columns.push(sql`metadata = ${JSON.stringify(metadata)}`)
+  if (archived !== undefined) columns.push(sql`archived = ${archived}`)
+  if (headId !== undefined) columns.push(sql`"headId" = ${headId}`)
+  return columns
 }
 
 function filters (dialect: Dialect, { agentId, archived, cursor, q }: ThreadQuery): Sql {

@@ -1,21 +1,23 @@
+import { sqltag as sql } from '@prisma/client/runtime/client'
 import type { TurnStore } from '../runs/turn-store.ts'
 import { createBeginTurn } from './begin-turn.ts'
 import type { StoreContext } from './client.ts'
 import { createEndOfRun } from './end-run.ts'
-import { ownedWhere } from './owned-thread.ts'
-import { toMessage, toRun, type MessageRow } from './rows.ts'
+import { ownedBy } from './owned-thread.ts'
+import { messageColumns, runColumns, toMessage, toRun, type MessageRow, type RunRow } from './rows.ts'
 import { titleColumns } from './thread-list-store.ts'
 
 export function createTurnStore (context: StoreContext): TurnStore {
-  const { client } = context
+  const { client, driver } = context
   return {
     begin: createBeginTurn(context),
     ...createEndOfRun(context),
 
     suggestTitle: async (principal, threadId, title) => {
-      const data = { ...titleColumns(title), updatedAt: new Date() }
-      const { count } = await client.thread.updateMany({ where: { ...ownedWhere(principal, threadId), title: null }, data })
-      return count > 0
+      const { title: shown, titleSearch } = titleColumns(title)
+      const titled = await driver.execute(sql`UPDATE "Thread" AS t SET title = ${shown}, "titleSearch" = ${titleSearch}, "updatedAt" = ${new Date()}
+        WHERE ${ownedBy(principal, threadId)} AND t.title IS NULL`)
+      return titled > 0
     },
 
     run: async ({ tenantId, userId }, id) => {
@@ -24,8 +26,8 @@ export function createTurnStore (context: StoreContext): TurnStore {
     },
 
     activeRun: async (principal, threadId) => {
-      const row = await client.run.findFirst({ where: { active: ownedWhere(principal, threadId) } })
-      return row === null ? undefined : toRun(row, threadId)
+      const [row] = await driver.query<RunRow>(sql`SELECT ${runColumns} FROM "Thread" t JOIN "Run" r ON r."activeThreadKey" = t.key WHERE ${ownedBy(principal, threadId)}`)
+      return row === undefined ? undefined : toRun(row, threadId)
     },
 
     renewLeases: async (holder, leaseUntil) => {
@@ -41,7 +43,7 @@ export function createTurnStore (context: StoreContext): TurnStore {
     },
 
     messageOfRun: async (runId) => {
-      const [row] = await client.$queryRaw<MessageRow[]>`SELECT m.* FROM "Run" r JOIN "Message" m ON m."threadKey" = r."threadKey" AND m.id = r."messageId" WHERE r.id = ${runId}`
+      const [row] = await driver.query<MessageRow>(sql`SELECT ${messageColumns} FROM "Run" r JOIN "Message" m ON m."threadKey" = r."threadKey" AND m.id = r."messageId" WHERE r.id = ${runId}`)
       return row === undefined ? undefined : toMessage(row)
     }
   }

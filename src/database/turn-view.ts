@@ -1,10 +1,13 @@
+import { sqltag as sql } from '@prisma/client/runtime/client'
 import type { Principal } from '../auth/principal.ts'
 import type { Run, TurnView } from '../runs/turn-store.ts'
 import type { Message } from '../threads/message.ts'
-import type { Dialect, TransactionClient } from './client.ts'
+import type { Dialect } from './client.ts'
+import type { Executor } from './executor.ts'
+import { lookUpMessage } from './message-lookup.ts'
 import { ownedBy } from './owned-thread.ts'
 import { readPath } from './path.ts'
-import { toMessage, toRun, toThread, type MessageRow, type RunRow, type ThreadRow } from './rows.ts'
+import { messageColumns, threadColumns, toMessage, toRun, toThread, type MessageRow, type RunRow, type ThreadRow } from './rows.ts'
 
 export interface TurnQuery { readonly lookup?: string | undefined, readonly contextLimit: number }
 
@@ -23,10 +26,10 @@ interface ThreadAndRunRow extends ThreadRow {
 const nothing: TurnView = { thread: undefined, activeRun: undefined, path: [], found: undefined, foundPath: [] }
 
 /** Reads what a turn is decided on; the thread waits for the end of the transaction. */
-export async function readTurnView (tx: TransactionClient, dialect: Dialect, principal: Principal, threadId: string, query: TurnQuery): Promise<ReadView> {
-  const [row] = await tx.$queryRaw<ThreadAndRunRow[]>`SELECT t.*, r.id AS "runId", r."messageId" AS "runMessageId", r."agentId" AS "runAgentId",
+export async function readTurnView (tx: Executor, dialect: Dialect, principal: Principal, threadId: string, query: TurnQuery): Promise<ReadView> {
+  const [row] = await tx.query<ThreadAndRunRow>(sql`SELECT ${threadColumns}, r.id AS "runId", r."messageId" AS "runMessageId", r."agentId" AS "runAgentId",
     r.status AS "runStatus", r.holder AS "runHolder", r."leaseUntil" AS "runLeaseUntil", r."createdAt" AS "runCreatedAt"
-    FROM "Thread" t LEFT JOIN "Run" r ON r."activeThreadKey" = t.key WHERE ${ownedBy(principal, threadId)} ${dialect.lockThread}`
+    FROM "Thread" t LEFT JOIN "Run" r ON r."activeThreadKey" = t.key WHERE ${ownedBy(principal, threadId)} ${dialect.lockThread}`)
   if (row === undefined) return { view: nothing, row }
   const path = await readPath(tx, { threadKey: row.key, from: row.headId, limit: query.contextLimit })
   const found = await findMessage(tx, row, path, query)
@@ -52,7 +55,7 @@ function activeRunOf (row: ThreadAndRunRow): Run | undefined {
   return toRun(run, row.id)
 }
 
-async function findMessage (tx: TransactionClient, thread: ThreadRow, path: readonly Message[], { lookup, contextLimit }: TurnQuery): Promise<Pick<TurnView, 'found' | 'foundPath'>> {
+async function findMessage (tx: Executor, thread: ThreadRow, path: readonly Message[], { lookup, contextLimit }: TurnQuery): Promise<Pick<TurnView, 'found' | 'foundPath'>> {
   if (lookup === undefined) return { found: undefined, foundPath: [] }
   const index = path.findLastIndex(({ id, clientId }) => id === lookup || clientId === lookup)
   const onPath = path[index]
@@ -65,19 +68,9 @@ async function findMessage (tx: TransactionClient, thread: ThreadRow, path: read
   return { found, foundPath: found.deletedAt === undefined ? leading : [...leading, found] }
 }
 
-async function searchMessage (tx: TransactionClient, thread: ThreadRow, lookup: string): Promise<Message | undefined> {
-  const rows = await tx.$queryRaw<MessageRow[]>`SELECT m.* FROM "Message" m WHERE m."threadKey" = ${thread.key} AND (m.id = ${lookup} OR m."clientId" = ${lookup}) ORDER BY m.position DESC`
-  const onHeadPath = rows.length > 1 ? await firstOnPath(tx, thread, rows.map(({ id }) => id)) : undefined
-  const row = rows.find(({ id }) => id === onHeadPath) ?? rows[0]
+async function searchMessage (tx: Executor, thread: ThreadRow, lookup: string): Promise<Message | undefined> {
+  const found = await lookUpMessage(tx, thread, lookup)
+  if (found === undefined) return undefined
+  const [row] = await tx.query<MessageRow>(sql`SELECT ${messageColumns} FROM "Message" m WHERE m."threadKey" = ${thread.key} AND m.id = ${found.id}`)
   return row === undefined ? undefined : toMessage(row)
-}
-
-/** Several branches have a message of that name: the one on the branch on show. Walks it all, which is rare. */
-async function firstOnPath (tx: TransactionClient, thread: ThreadRow, ids: readonly string[]): Promise<string | undefined> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`WITH RECURSIVE path (id, "parentId") AS (
-      SELECT m.id, m."parentId" FROM "Message" m WHERE m."threadKey" = ${thread.key} AND m.id = ${thread.headId}
-      UNION ALL
-      SELECT m.id, m."parentId" FROM path JOIN "Message" m ON m."threadKey" = ${thread.key} AND m.id = path."parentId"
-    ) SELECT path.id FROM path`
-  return rows.find(({ id }) => ids.includes(id))?.id
 }

@@ -14,6 +14,8 @@ export type FinishReason = z.output<typeof finishReasonSchema>
 export const agentPathSchema = z.array(z.object({ agentId: z.string(), name: z.string(), toolCallId: z.string() }))
 export type AgentPath = z.output<typeof agentPathSchema>
 
+/** Notes of a model's provider, by its name. They travel with what they belong to and are read by nobody else. */
+const providerMetadata = z.record(z.string(), z.record(z.string(), z.unknown()))
 const failure = { code: errorCode, message: z.string(), retryable: z.boolean(), ref: z.string() }
 
 /** Every event as the run loop yields it; the run log adds `seq` and `at`. Field meanings: docs/events.md. */
@@ -26,8 +28,8 @@ const bodies = [
   event('text-end', { blockId }),
   event('reasoning-start', { blockId }),
   event('reasoning-delta', { blockId, delta: z.string() }),
-  event('reasoning-end', { blockId }),
-  event('tool-call-start', { callId, toolName: z.string(), title: z.string().optional(), dynamic: z.boolean().optional(), handoff: z.string().optional() }),
+  event('reasoning-end', { blockId, providerMetadata: providerMetadata.optional() }),
+  event('tool-call-start', { callId, toolName: z.string(), title: z.string().optional(), dynamic: z.boolean().optional(), handoff: z.string().optional(), providerExecuted: z.boolean().optional() }),
   event('tool-input-delta', { callId, delta: z.string() }),
   event('tool-input-complete', { callId, toolName: z.string(), input: json, attribution: z.record(z.string(), json).optional() }),
   event('tool-input-invalid', { callId, toolName: z.string(), input: json, message: z.string() }),

@@ -80,9 +80,11 @@ export function createAssembler (initial: readonly MessagePart[] = []): Assemble
     if (part !== undefined) part.text += delta
   }
 
-  function closeBlock ({ type, blockId }: RunEventOf<'text-end' | 'reasoning-end'>): void {
+  function closeBlock (event: RunEventOf<'text-end' | 'reasoning-end'>): void {
+    const { type, blockId } = event
     const part = open.get(blockId) ?? adopt(type === 'text-end' ? 'text' : 'reasoning', blockId)
     if (part !== undefined) part.state = 'done'
+    if (part !== undefined && type === 'reasoning-end' && event.providerMetadata !== undefined) part.providerMetadata = event.providerMetadata
     open.delete(blockId)
   }
 
@@ -98,10 +100,11 @@ export function createAssembler (initial: readonly MessagePart[] = []): Assemble
     parts.push({ type: 'step-start' })
   }
 
-  function startCall ({ callId, toolName, dynamic, handoff }: RunEventOf<'tool-call-start'>): void {
+  function startCall ({ callId, toolName, dynamic, handoff, providerExecuted }: RunEventOf<'tool-call-start'>): void {
     if (handoff !== undefined) handoffs.set(callId, handoff)
     const part = callOf(callId, toolName, dynamic)
     settle(part, { state: 'input-streaming' })
+    if (providerExecuted === true) part.providerExecuted = true
   }
 
   /** The part of a call in the current step, made when it is new there. */

@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import { limitText, serialiseOutput } from '../tools/serialise.ts'
 import { isToolPart, toolNameOf, type MessagePart, type ToolPart } from './parts.ts'
-import type { ModelMessage, ModelToolCall } from '../models/model.ts'
+import type { KeptReasoning, ModelMessage, ModelToolCall } from '../models/model.ts'
 import type { Message } from '../threads/message.ts'
 
 export type HistoryMessage = Pick<Message, 'role' | 'parts' | 'status'>
@@ -15,8 +16,9 @@ export interface HistoryOptions {
 const interrupted = 'This call was interrupted: it has no result.'
 
 /**
- * Stored messages as a model is given them. Every call is followed by its result, also where none was stored; reasoning,
- * data, and what members did on their own are left out; nothing empty is said.
+ * Stored messages as a model is given them. Every call is followed by its result, also where none was stored; reasoning
+ * that its model does not want back, data, calls that the provider ran by itself, and what members did on their own are
+ * left out; nothing empty is said.
  */
 export function toModelMessages (messages: readonly HistoryMessage[], options: HistoryOptions): ModelMessage[] {
   const { toolOutputLimit, toolName = (name) => name } = options
@@ -31,11 +33,12 @@ export function toModelMessages (messages: readonly HistoryMessage[], options: H
 
   function stepMessages (step: readonly MessagePart[], limit: number): ModelMessage[] {
     const text = joinText(step)
-    const calls = step.filter(isToolPart).filter((part) => !isMemberCall(part)).map((part) => ({ part, callId: uniqueCallId(part.toolCallId), name: toolName(toolNameOf(part)) }))
+    const calls = step.filter(isToolPart).filter((part) => !isMemberCall(part) && part.providerExecuted !== true).map((part) => ({ part, callId: uniqueCallId(part.toolCallId), name: toolName(toolNameOf(part)) }))
     if (text === '' && calls.length === 0) return []
     const toolCalls = calls.map(({ part, callId, name }): ModelToolCall => ({ callId, toolName: name, arguments: argumentsOf(part) }))
     const results = calls.map(({ part, callId, name }): ModelMessage => ({ role: 'tool', callId, toolName: name, content: limitText(resultOf(part), limit) }))
-    return [{ role: 'assistant', text, toolCalls }, ...results]
+    const reasoning = reasoningOf(step)
+    return [{ role: 'assistant', text, ...(reasoning.length === 0 ? {} : { reasoning }), toolCalls }, ...results]
   }
 }
 
@@ -60,6 +63,16 @@ function joinText (parts: readonly MessagePart[]): string {
     if (part.type === 'text') return part.text === '' ? [] : [part.text]
     return part.type === 'file' ? [`[File: ${part.filename ?? 'unnamed'} (${part.mediaType})]`] : []
   }).join('\n\n')
+}
+
+const reasoningKeySchema = z.object({ model: z.string(), itemId: z.string(), encryptedContent: z.string() })
+
+/** Where a chat is not stored, these came from its client: what is no key is left out. */
+function reasoningOf (parts: readonly MessagePart[]): KeptReasoning[] {
+  return parts.flatMap((part) => {
+    const key = part.type === 'reasoning' ? reasoningKeySchema.safeParse(part.providerMetadata?.['openai']) : undefined
+    return part.type === 'reasoning' && key?.success === true ? [{ ...key.data, text: part.text }] : []
+  })
 }
 
 function stepsOf (parts: readonly MessagePart[]): readonly (readonly MessagePart[])[] {

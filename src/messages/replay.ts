@@ -24,7 +24,7 @@ function partEvents (part: MessagePart, blockId: string): RunEventBody[] {
     case 'text': return [{ type: 'text-start', blockId }, ...delta('text-delta', blockId, part.text), ...blockEnd('text-end', blockId, part.state)]
     case 'reasoning': {
       const id = part.id ?? blockId
-      return [{ type: 'reasoning-start', blockId: id }, ...delta('reasoning-delta', id, part.text), ...blockEnd('reasoning-end', id, part.state)]
+      return [{ type: 'reasoning-start', blockId: id }, ...delta('reasoning-delta', id, part.text), ...reasoningEnd(id, part)]
     }
     case 'file': return [{ type: 'file', url: part.url, mediaType: part.mediaType }]
     case 'source-url': return [{ type: 'source', ...sourceFields(part) }]
@@ -42,6 +42,10 @@ function blockEnd (type: 'text-end' | 'reasoning-end', blockId: string, state: '
   return state === 'streaming' ? [] : [{ type, blockId }]
 }
 
+function reasoningEnd (blockId: string, { state, providerMetadata }: MessagePart & { type: 'reasoning' }): RunEventBody[] {
+  return state === 'streaming' ? [] : [{ type: 'reasoning-end', blockId, ...(providerMetadata === undefined ? {} : { providerMetadata }) }]
+}
+
 function sourceFields (part: MessagePart & { type: 'source-url' | 'source-document' }) {
   const { sourceId, title = '' } = part
   const parley = part.providerMetadata?.['parley'] ?? {}
@@ -53,7 +57,7 @@ function sourceFields (part: MessagePart & { type: 'source-url' | 'source-docume
 function callEvents (part: ToolPart): RunEventBody[] {
   const { toolCallId: callId } = part
   const toolName = toolNameOf(part)
-  const start: RunEventBody = { type: 'tool-call-start', callId, toolName, ...(part.type === 'dynamic-tool' ? { dynamic: true } : {}) }
+  const start: RunEventBody = { type: 'tool-call-start', callId, toolName, ...(part.type === 'dynamic-tool' ? { dynamic: true } : {}), ...(part.providerExecuted === true ? { providerExecuted: true } : {}) }
   if (part.state === 'input-streaming') {
     return typeof part.rawInput === 'string' ? [start, { type: 'tool-input-delta', callId, delta: part.rawInput }] : [start]
   }

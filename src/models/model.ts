@@ -23,10 +23,23 @@ export interface ModelToolCall {
   readonly arguments: string
 }
 
+/** Reasoning that its model wants back with the answer it led to, in a form that only that model can read. */
+export interface ReasoningKey {
+  /** The id of the model, which is the only one to be given it. */
+  readonly model: string
+  readonly itemId: string
+  readonly encryptedContent: string
+}
+
+export interface KeptReasoning extends ReasoningKey {
+  /** What was shown of it. */
+  readonly text: string
+}
+
 /** What a model is given. Every tool call in it is followed by its result before the next message. */
 export type ModelMessage =
   | { readonly role: 'user', readonly content: string }
-  | { readonly role: 'assistant', readonly text: string, readonly toolCalls: readonly ModelToolCall[] }
+  | { readonly role: 'assistant', readonly text: string, readonly reasoning?: readonly KeptReasoning[], readonly toolCalls: readonly ModelToolCall[] }
   | { readonly role: 'tool', readonly callId: string, readonly toolName: string, readonly content: string }
 
 export interface ModelTool {
@@ -56,12 +69,24 @@ export interface ModelRequest {
 export type ModelEvent =
   | { readonly type: 'text-delta', readonly delta: string }
   | { readonly type: 'reasoning-delta', readonly delta: string }
+  /** What is being said is whole: the next delta of its kind says something else. `key` belongs to reasoning, which may have shown nothing. */
+  | { readonly type: 'block-end', readonly key?: ReasoningKey }
   | { readonly type: 'tool-call-start', readonly callId: string, readonly toolName: string }
   | { readonly type: 'tool-input-delta', readonly callId: string, readonly delta: string }
   /** `complete: false` where the arguments were cut off; such a call is never run. `arguments` is the raw text, '{}' for none. */
   | { readonly type: 'tool-call', readonly callId: string, readonly toolName: string, readonly arguments: string, readonly complete: boolean }
+  /** A tool that the provider runs by itself: announced without an outcome, then once more with it. */
+  | { readonly type: 'provider-tool', readonly callId: string, readonly toolName: string, readonly outcome?: ProviderToolOutcome }
+  /** Something the answer rests on, as the provider cites it. The same one may come again. */
+  | { readonly type: 'source', readonly sourceId: string, readonly title: string, readonly url?: string }
   | { readonly type: 'usage', readonly usage: Usage, readonly estimated: boolean }
   | { readonly type: 'finish', readonly reason: FinishReason }
+
+export interface ProviderToolOutcome {
+  readonly input: unknown
+  readonly output: unknown
+  readonly failed: boolean
+}
 
 export interface Model {
   /** `provider:model`, as shown in metadata and usage. */

@@ -1,6 +1,6 @@
 import type { Usage } from '../events/usage.ts'
 import type { ModelEvent } from './model.ts'
-import { createChatReader } from './openai-chat-reader.ts'
+import { createChatReader, type ChatReader } from './openai-chat-reader.ts'
 import { createSseParser } from './sse.ts'
 import { upstreamFailed } from './upstream-error.ts'
 
@@ -17,9 +17,11 @@ export interface ChatAnswer {
   finishing: () => boolean
 }
 
-interface Options {
+export interface AnswerOptions {
   readonly contentType: string
   readonly estimate: (outputCharacters: number) => Usage
+  /** What reads the payloads: chunks of chat completions when absent. */
+  readonly createReader?: ((options: { readonly estimate: (outputCharacters: number) => Usage }) => ChatReader) | undefined
 }
 
 type Kind = 'unknown' | 'events' | 'json'
@@ -27,8 +29,8 @@ type Kind = 'unknown' | 'events' | 'json'
 const maxWholeBytes = 16 * 1024 * 1024
 
 /** Reads a stream of events, or a whole JSON completion from a server that does not stream. Refuses web pages. */
-export function createChatAnswer ({ contentType, estimate }: Options): ChatAnswer {
-  const reader = createChatReader({ estimate })
+export function createChatAnswer ({ contentType, estimate, createReader = createChatReader }: AnswerOptions): ChatAnswer {
+  const reader = createReader({ estimate })
   const parser = createSseParser()
   const whole: Uint8Array[] = []
   let wholeBytes = 0

@@ -47,12 +47,12 @@ function assistant ({ text, toolCalls }: ModelMessage & { role: 'assistant' }): 
 }
 
 /** Half a surrogate pair, of an emoji cut in two, makes strict providers refuse the whole history. */
-function wellFormed (text: string): string {
+export function wellFormed (text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD')
 }
 
 /** A name that a model made up is replayed too, and must not make the provider refuse the whole history. */
-function plainName (name: string): string {
+export function plainName (name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed_tool'
 }
 
@@ -67,7 +67,7 @@ function responseFormat (schema: JsonSchema, { responseFormat: kind }: Dialect):
 }
 
 /** Strict mode takes only schemas whose objects are closed and whose properties are all required. */
-function isStrict (schema: unknown): boolean {
+export function isStrict (schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict)
   if (typeof schema !== 'object' || schema === null) return true
   const { type, properties, required, additionalProperties } = schema as JsonSchema // an object, so its fields are unknowns

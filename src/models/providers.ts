@@ -5,11 +5,12 @@ import type { Model } from './model.ts'
 import { createOfflineModel } from './offline.ts'
 import { createOpenAIChatModel } from './openai-chat.ts'
 import { createOpenAIClient } from './openai-client.ts'
+import { createOpenAIResponsesModel } from './openai-responses.ts'
 import { createUpstreamFetch } from './upstream-fetch.ts'
 
 /** A provider of the configuration file. Keys are named by their environment variable, never written down. */
 export const providerSchema = z.strictObject({
-  api: z.enum(['openai-chat']).default('openai-chat'),
+  api: z.enum(['openai-chat', 'openai-responses']).default('openai-chat'),
   baseURL: z.url({ protocol: /^https?$/ }).optional(),
   apiKeyEnv: z.string().min(1).optional(),
   headers: z.record(z.string(), z.string()).optional(),
@@ -76,7 +77,8 @@ export function createModelRegistry ({ providers: configured, defaultModel, env,
     if (wrong !== undefined) throw new AppError('configuration_error', wrong)
     const { provider, modelName } = split(full)
     const onSimplified = (dialect: object) => log?.info({ model: full, ...dialect }, 'the provider refused a part of a request and is asked without it from now on')
-    return createOpenAIChatModel({ id: full, modelName, client: clientOf(provider), onSimplified })
+    const options = { id: full, modelName, client: clientOf(provider), onSimplified }
+    return providers.get(provider)?.api === 'openai-responses' ? createOpenAIResponsesModel(options) : createOpenAIChatModel(options)
   }
 
   function clientOf (provider: string): Client {

@@ -100,7 +100,8 @@ export function createChat (options: ChatOptions): ChatService {
       const [runId, messageId] = [options.newId(), options.newId()]
       const runDeps = { ...deps, log: deps.log.child({ runId }) }
       await runs.reserve(runId).start({
-        principal, messageId, threadId: undefined, initialParts: [], onDisconnect: agent.onDisconnect,
+        // Nothing is kept of it, so a run that nobody reads any more is for nobody.
+        principal, messageId, threadId: undefined, initialParts: [], onDisconnect: 'stop',
         events: (signal) => runAgent({ ...chatRun, canSuspend: false, runId, messageId, agent, principal, metadata, threadId: undefined, history: messages }, runDeps, signal)
       })
       return { runId, threadId: undefined, initialParts: [], events: (signal) => runs.follow(runId, { after: -1, signal }) }

@@ -5,6 +5,8 @@ import type { Checkpoint, TurnStore } from './turn-store.ts'
 export interface CheckpointSource {
   readonly runId: string
   snapshot: () => Checkpoint
+  /** How long the message is by now, roughly: what saving it costs. */
+  characters: () => number
   /** The run's row is gone or somebody else's. */
   onLost: () => void
   /** The store has failed for longer than is bearable. */
@@ -29,9 +31,14 @@ export interface CheckpointerOptions {
   readonly patienceMs?: number
 }
 
+// A message is written whole each time. Beyond 200,000 characters it is written less often, so that the cost of an answer
+// without end does not grow with its square.
+const charactersPerMs = 1_000
+
 /** Saves the parts of all running messages together, one transaction a tick, and no tick while nothing changes. */
 export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienceMs = 5_000 }: CheckpointerOptions): Checkpointer {
   const dirty = new Map<string, CheckpointSource>()
+  const notBefore = new Map<string, number>()
   let inFlight = new Map<string, CheckpointSource>()
   let timer: NodeJS.Timeout | undefined
   let saving: Promise<void> | undefined
@@ -46,6 +53,7 @@ export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienc
     forget: (runId) => {
       dirty.delete(runId)
       inFlight.delete(runId)
+      notBefore.delete(runId)
       if (dirty.size === 0 && inFlight.size === 0) failingSince = undefined // nobody waits: the next failure is a first one
     },
     async close () {
@@ -69,9 +77,8 @@ export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienc
   }
 
   async function save (): Promise<void> {
-    if (dirty.size === 0) return
-    inFlight = new Map(dirty)
-    dirty.clear()
+    inFlight = takeDue()
+    if (inFlight.size === 0) return
     try {
       const lost = await turns.checkpoint(holder, Array.from(inFlight.values(), (source) => source.snapshot()))
       failingSince = undefined
@@ -81,6 +88,18 @@ export function createCheckpointer ({ turns, holder, log, everyMs = 200, patienc
     } finally {
       inFlight.clear()
     }
+  }
+
+  function takeDue (): Map<string, CheckpointSource> {
+    const now = performance.now()
+    const due = new Map<string, CheckpointSource>()
+    for (const [runId, source] of dirty) {
+      if (now < (notBefore.get(runId) ?? 0)) continue
+      due.set(runId, source)
+      dirty.delete(runId)
+      notBefore.set(runId, now + source.characters() / charactersPerMs)
+    }
+    return due
   }
 
   /** Of the runs that have not ended meanwhile. */

@@ -39,11 +39,13 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
   const { turns, checkpointer, holder, runId, messageId } = options
   const assembler = createAssembler(options.initialParts)
   const usageRecords: UsageRecord[] = []
+  let characters = JSON.stringify(options.initialParts).length
   let usage = noUsage
   let finishReason: FinishReason | undefined
   const source: CheckpointSource = {
     runId,
     snapshot: () => ({ runId, messageId, parts: assembler.parts() }),
+    characters: () => characters,
     onLost: () => { options.abort(options.lost()) },
     onFailure: options.abort
   }
@@ -67,6 +69,8 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
   }
 
   function note (event: RunEventBody): void {
+    if ('delta' in event) characters += event.delta.length
+    if (event.type === 'tool-output') characters += JSON.stringify(event.output)?.length ?? 0
     if (event.type === 'usage') {
       usage = addUsage(usage, event.buckets)
       const agentPath = (event.agentPath ?? []).map(({ name }) => name).join('/')

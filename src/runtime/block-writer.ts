@@ -1,9 +1,11 @@
-import type { RunEventBody } from '../events/run-event.ts'
+import type { RunEventBody, RunEventOf } from '../events/run-event.ts'
 
 export interface BlockWriter {
   text: (delta: string, out: RunEventBody[]) => void
   reasoning: (delta: string, out: RunEventBody[]) => void
   close: (out: RunEventBody[]) => void
+  /** Closes a block of reasoning with what is kept beside it; one that showed nothing is opened for it. */
+  closeReasoning: (providerMetadata: RunEventOf<'reasoning-end'>['providerMetadata'], out: RunEventBody[]) => void
 }
 
 /** Turns deltas into blocks: opens one before its first delta, closes it when another kind begins. */
@@ -20,7 +22,12 @@ export function createBlockWriter (nextBlockId: () => string): BlockWriter {
       if (kind !== 'reasoning') open('reasoning', out)
       out.push({ type: 'reasoning-delta', blockId, delta })
     },
-    close
+    close,
+    closeReasoning (providerMetadata, out) {
+      if (kind !== 'reasoning') open('reasoning', out)
+      kind = undefined
+      out.push({ type: 'reasoning-end', blockId, providerMetadata })
+    }
   }
 
   function open (next: 'text' | 'reasoning', out: RunEventBody[]): void {

@@ -1,9 +1,11 @@
+import { AppError } from '../errors.ts'
 import { estimateUsage } from '../models/estimate.ts'
 import { callModel, type Retry } from '../models/call-model.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
-import type { Model, ModelEvent, ModelRequest } from '../models/model.ts'
+import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/model.ts'
 import type { Batch } from '../streams/batch.ts'
+import { createGrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
 import { recordUsage, type RunState } from './run-state.ts'
@@ -24,12 +26,17 @@ export interface ModelStepInput {
 
 export interface ModelStepOutcome {
   readonly text: string
+  /** What the model wants back when it is asked again. */
+  readonly reasoning: readonly KeptReasoning[]
   readonly calls: readonly CheckedCall[]
   readonly finishReason: FinishReason
   readonly usage: Usage
   /** The held answer, when `holdText` and the model called nothing. */
   readonly held: readonly RunEventBody[]
 }
+
+// Several times what any model can say in one call: only a broken one gets there, and it would fill the memory.
+const maxCharacters = 2_000_000
 
 /**
  * One model call as events. Calls come out checked, so each has its input complete or invalid when the step ends. Usage
@@ -41,7 +48,10 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   const callIds = new Map<string, string>()
   const calls: CheckedCall[] = []
   let held: RunEventBody[] | undefined = input.holdText ? [] : undefined
-  let text = ''
+  const reasoning: KeptReasoning[] = []
+  let thought = createGrowingText()
+  const text = createGrowingText()
+  let textIsWhole = false
   let characters = 0
   let usage: Usage | undefined
   let finishReason: FinishReason = 'other'
@@ -51,6 +61,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
       const out: RunEventBody[] = []
       for (const event of events) take(event, out)
       if (out.length > 0) yield out
+      if (characters > maxCharacters) throw new AppError('provider_unavailable', 'The model did not stop writing, so its answer was cut.')
     }
   } catch (error) {
     if (usage === undefined && characters > 0) yield [reportUsage(estimateUsage(request, characters), true)]
@@ -58,21 +69,34 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   }
 
   const closing: RunEventBody[] = []
-  blocks.close(held ?? closing)
+  blocks.close(afterHeld(closing))
   if (usage === undefined) closing.push(reportUsage(estimateUsage(request, characters), true))
   if (closing.length > 0) yield closing
-  return { text, calls, finishReason, usage: usage!, held: held ?? [] } // reported above at the latest
+  return { text: text.toString(), reasoning, calls, finishReason, usage: usage!, held: held ?? [] } // reported above at the latest
 
   function take (event: ModelEvent, out: RunEventBody[]): void {
     switch (event.type) {
       case 'text-delta':
-        text += event.delta
+        text.add(textIsWhole ? `\n\n${event.delta}` : event.delta)
+        textIsWhole = false
         characters += event.delta.length
+        // What is shown is closed where it is shown: an answer that is held may never be.
+        if (held?.length === 0) blocks.close(out)
         blocks.text(event.delta, held ?? out)
         break
       case 'reasoning-delta':
         characters += event.delta.length
-        blocks.reasoning(event.delta, held !== undefined && held.length > 0 ? held : out)
+        thought.add(event.delta)
+        blocks.reasoning(event.delta, afterHeld(out))
+        break
+      case 'block-end':
+        endBlock(event, afterHeld(out))
+        break
+      case 'provider-tool':
+        providerTool(event, out)
+        break
+      case 'source':
+        cite(event, out)
         break
       case 'tool-call-start':
         release(out)
@@ -103,6 +127,39 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     calls.push(call)
     if (call.ok) out.push({ type: 'tool-input-complete', callId, toolName, input: call.input })
     else out.push({ type: 'tool-input-invalid', callId, toolName, input: call.input, message: call.problem })
+  }
+
+  function endBlock ({ key }: ModelEvent & { type: 'block-end' }, out: RunEventBody[]): void {
+    if (key === undefined) {
+      blocks.close(out)
+    } else {
+      reasoning.push({ ...key, text: thought.toString() })
+      blocks.closeReasoning({ openai: { ...key } }, out)
+    }
+    thought = createGrowingText()
+    textIsWhole = text.toString() !== ''
+  }
+
+  /** The provider's own call: announced once, with its input and result together as soon as they are known. */
+  function providerTool ({ callId: providerId, toolName, outcome }: ModelEvent & { type: 'provider-tool' }, out: RunEventBody[]): void {
+    release(out)
+    blocks.close(out)
+    if (!callIds.has(providerId)) out.push({ type: 'tool-call-start', callId: newCallId(providerId), toolName, providerExecuted: true })
+    if (outcome === undefined) return
+    const callId = knownCallId(providerId)
+    out.push({ type: 'tool-input-complete', callId, toolName, input: outcome.input })
+    if (outcome.failed) out.push({ type: 'tool-error', callId, code: 'tool_failed', message: `The tool "${toolName}" failed.` })
+    else out.push({ type: 'tool-output', callId, output: outcome.output })
+  }
+
+  function cite ({ sourceId, title, url }: ModelEvent & { type: 'source' }, out: RunEventBody[]): void {
+    const index = state.citeSource(sourceId)
+    if (index !== undefined) out.push({ type: 'source', index, sourceId, title, ...(url === undefined ? {} : { url }) })
+  }
+
+  /** Where what follows belongs: behind the answer that is held, once there is one. */
+  function afterHeld (out: RunEventBody[]): RunEventBody[] {
+    return held !== undefined && held.length > 0 ? held : out
   }
 
   function release (out: RunEventBody[]): void {

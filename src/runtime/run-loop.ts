@@ -82,7 +82,7 @@ function stepRequest ({ agent, response }: RunInput, state: RunState, { specs }:
 }
 
 /** Runs the step's calls and writes the turn to the conversation: the assistant with its calls, then a result each. */
-async function * runCalls (input: RunInput, deps: RunDeps, state: RunState, limits: LoopLimits, { text, calls }: ModelStepOutcome, signal: AbortSignal): Steps<ToolBatchOutcome> {
+async function * runCalls (input: RunInput, deps: RunDeps, state: RunState, limits: LoopLimits, { text, reasoning, calls }: ModelStepOutcome, signal: AbortSignal): Steps<ToolBatchOutcome> {
   const { agent, principal, threadId, runId, metadata } = input
   const batch = yield * toolBatch({
     calls,
@@ -97,7 +97,7 @@ async function * runCalls (input: RunInput, deps: RunDeps, state: RunState, limi
   })
   const results: ModelMessage[] = batch.results.map(({ call, content }) => ({ role: 'tool', callId: call.callId, toolName: call.modelName, content }))
   state.messages.push(
-    { role: 'assistant', text, toolCalls: calls.map((call) => ({ callId: call.callId, toolName: call.modelName, arguments: call.arguments })) },
+    { role: 'assistant', text, ...(reasoning.length === 0 ? {} : { reasoning }), toolCalls: calls.map((call) => ({ callId: call.callId, toolName: call.modelName, arguments: call.arguments })) },
     ...results
   )
   state.toolCalls += batch.results.filter(({ ran }) => ran).length

@@ -14,12 +14,15 @@ export interface RunState {
   /** The text of the last answer without tool calls. */
   answer: string
   nextBlockId: () => string
+  /** The number a source is cited by; undefined for one that was named before. */
+  citeSource: (sourceId: string) => number | undefined
   /** The provider's id while it is unused in this conversation, a fresh one otherwise: some repeat theirs every round. */
   uniqueCallId: (callId: string) => string
 }
 
 export function createRunState (history: readonly ModelMessage[]): RunState {
   const callIds = new Set(history.flatMap((message) => message.role === 'assistant' ? message.toolCalls.map((call) => call.callId) : []))
+  const sources = new Set<string>()
   let blocks = 0
   return {
     messages: [...history],
@@ -30,6 +33,11 @@ export function createRunState (history: readonly ModelMessage[]): RunState {
     reminders: 0,
     answer: '',
     nextBlockId: () => `b${++blocks}`,
+    citeSource (sourceId) {
+      if (sources.has(sourceId)) return undefined
+      sources.add(sourceId)
+      return sources.size
+    },
     uniqueCallId (callId) {
       const unique = callIds.has(callId) ? `call_${randomUUID()}` : callId
       callIds.add(unique)

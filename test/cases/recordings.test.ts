@@ -11,7 +11,7 @@ import { testDatabaseUrl } from '../helpers/databases.ts'
 import { readRecording, recordingBytes, replay } from '../helpers/upstream.ts'
 import { newThreadId } from './case-service.ts'
 
-const names = readdirSync(new URL('../fixtures/provider-streams/', import.meta.url)).map((file) => file.replace('.jsonl', ''))
+const names = readdirSync(new URL('../fixtures/provider-streams/', import.meta.url)).filter((file) => file.endsWith('.jsonl')).map((file) => file.replace('.jsonl', ''))
 const afterTools = Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"AFTER-TOOL"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}}\n\ndata: [DONE]\n\n')
 
 for (const name of names) {

@@ -3,6 +3,7 @@ import { defineTool } from '../../src/tools/tool.ts'
 import type { Model, ModelMessage, ModelRequest } from '../../src/models/model.ts'
 import { clientNames, type Chat } from '../helpers/ai-clients.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
+import { seeded } from '../helpers/random-run.ts'
 import { scriptedModel, toolCall, type ScriptStep } from '../helpers/scripted-model.ts'
 import { assertAgreement, atRest, historyOf, openChat, showsText, textsOf } from './live-chat.ts'
 
@@ -12,7 +13,8 @@ const steps = 14
 for (const [index, client] of clientNames.entries()) {
   for (const seed of [index + 1, index + 101]) {
     t.test(`${client}: whatever a user does in a thread, the client, the history and the model agree on it (seed ${seed})`, async (t) => {
-      const random = createRandom(seed)
+      const random = seeded(seed)
+      const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]! // never asked to pick from nothing
       const model = userMinded()
       const server = await startApp(t, { model, agents: [{ key: 'tester', tools }] })
       const id = `random-walk-${seed}`
@@ -21,10 +23,10 @@ for (const [index, client] of clientNames.entries()) {
 
       for (let step = 0; step < steps; step++) {
         const waits = waitingCalls(live.chat).length > 0
-        const action = random.pick(actionsFor(live.chat))
+        const action = pick(actionsFor(live.chat))
         walk.push(action)
         const asked = model.requests.length
-        await perform(action, `${random.pick(['talk', 'roll', 'ask', 'ask twice', 'fail', 'hang'])} ${step}`)
+        await perform(action, `${pick(['talk', 'roll', 'ask', 'ask twice', 'fail', 'hang'])} ${step}`)
         if (model.requests.length > asked) t.strictSame(userTexts(model.requests.at(-1)?.messages ?? []), shownQuestions(live.chat), 'the model reads the branch on show')
         // A client does not hear that its waiting calls were let go.
         if (waits && action !== 'answer') await reload()
@@ -38,24 +40,25 @@ for (const [index, client] of clientNames.entries()) {
         const answers = live.chat.messages.filter(({ role }) => role === 'assistant')
         switch (action) {
           case 'send': return await finish(live.chat.sendMessage({ text }), text)
-          case 'edit': return await finish(live.chat.sendMessage({ text, messageId: random.pick(users).id }), text)
+          case 'edit': return await finish(live.chat.sendMessage({ text, messageId: pick(users).id }), text)
           case 'regenerate': return await finish(live.chat.regenerate(), lastQuestion(live.chat))
           case 'regenerate one': {
-            const message = random.pick([...users, ...answers])
+            const message = pick([...users, ...answers])
             const place = live.chat.messages.indexOf(message)
             const question = message.role === 'user' ? message : live.chat.messages[place - 1]
             return await finish(live.chat.regenerate({ messageId: message.id }), textsOf(question === undefined ? [] : [question])[0] ?? '')
           }
           case 'answer':
-            for (const toolCallId of waitingCalls(live.chat)) await live.chat.addToolOutput({ tool: 'ask', toolCallId, output: random.pick(['red', { size: 1 }, null]) })
+            for (const toolCallId of waitingCalls(live.chat)) await live.chat.addToolOutput({ tool: 'ask', toolCallId, output: pick(['red', { size: 1 }, null]) })
             return await atRest(live, () => waitingCalls(live.chat).length === 0 && textsOf(live.chat.messages).at(-1)?.endsWith('answered') === true)
           default: return await reload()
         }
       }
 
       async function finish (sent: Promise<void>, question: string): Promise<void> {
+        const asked = model.requests.length // the request is still on its way
         if (question.startsWith('hang')) {
-          await showsText(live, `begun ${model.requests.length}`)
+          await showsText(live, `begun ${asked + 1}`)
           await stop(server, id)
         }
         await sent
@@ -82,7 +85,7 @@ function userMinded (): Model & { readonly requests: ModelRequest[] } {
     id: 'test:user-minded',
     requests,
     generate (request, options) {
-      requests.push(request)
+      requests.push({ ...request, messages: [...request.messages] }) // the run goes on writing in its own list
       return scriptedModel([script(request, requests.length)]).generate(request, options)
     }
   }
@@ -135,14 +138,4 @@ function unpaired ({ messages }: ModelRequest): string[] {
 
 async function stop ({ url }: TestApp, threadId: string): Promise<void> {
   await fetch(`${url}/v1/threads/${threadId}/stop`, { method: 'POST' })
-}
-
-function createRandom (seed: number): { pick: <T>(from: readonly T[]) => T } {
-  let state = seed
-  return {
-    pick (from) {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-      return from[Math.floor(state / 2 ** 32 * from.length)]! // never asked to pick from nothing
-    }
-  }
 }

@@ -21,7 +21,7 @@ t.test(`a reader that never reads its socket, of a model that never ends, costs 
     })
   })
   // An answer of 22 words lasts as long as the measurement.
-  const service = await startService(t, { cwd, env: { OFFLINE_WORD_DELAY_MS: String(Math.round(seconds * 1_000 / 22)), LOG_LEVEL: 'error' } })
+  const service = await startService(t, { cwd, env: { OFFLINE_WORD_DELAY_MS: String(Math.round(seconds * 1_000 / 22)) } })
   await finished(t, await startChats(service.url, 'warm'))
   // A first endless answer, so that the memory any such answer takes is no growth of this one.
   const warmUp = pausedReader(t, service.url, 'warm-endless')

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { newKey } from '../../src/auth/new-key.ts'
 import { InvalidEnvironment, loadConfig, variables } from '../../src/config.ts'
 
 t.test('an empty environment gives the defaults, frozen', async (t) => {
@@ -12,6 +13,11 @@ t.test('an empty environment gives the defaults, frozen', async (t) => {
     maxBodyBytes: 1_048_576,
     auth: 'none',
     authAllowAnonymous: false,
+    authKeys: [],
+    authTenantClaim: 'tenant',
+    authRolesClaim: 'roles',
+    rateLimitPerMinute: 0,
+    authFailuresPerMinute: 300,
     dataDir: './data',
     databaseUrl: 'file:./data/parley.db',
     offlineWordDelayMs: 15,
@@ -63,12 +69,14 @@ t.test('TRUST_PROXY takes a flag, a number of hops, or addresses', async (t) => 
 
 const refused: readonly { readonly [name: string]: string }[] = [
   { PORT: '70000' }, { PORT: '3000.5' }, { PORT: 'http' }, { HEARTBEAT_MS: '-1' }, { HEARTBEAT_MS: '0' }, { DRAIN_TIMEOUT_MS: '2147483648' },
-  { AUTH: 'jwt' }, { AUTH_ALLOW_ANONYMOUS: 'yes' }, { CORS_ORIGINS: 'https://a.example/path' }, { CORS_ORIGINS: 'a.example' }, { CORS_ORIGINS: 'ftp://a.example' },
+  { AUTH: 'basic' }, { AUTH: 'keys', AUTH_KEYS: 'alice' }, { AUTH: 'keys', AUTH_KEYS: '[]' }, { AUTH: 'keys', AUTH_KEYS_FILE: 'no/such/file' },
+  { AUTH: 'jwt', AUTH_JWT_SECRET: 'too short' }, { AUTH: 'jwt', AUTH_JWKS_URL: 'file:///etc/keys.json' }, { AUTH_AUDIENCE: ' , ' }, { AUTH_FAILURES_PER_MINUTE: '-1' }, { RATE_LIMIT_PER_MINUTE: 'many' },
+  { AUTH_ALLOW_ANONYMOUS: 'yes' }, { CORS_ORIGINS: 'https://a.example/path' }, { CORS_ORIGINS: 'a.example' }, { CORS_ORIGINS: 'ftp://a.example' },
   { DATABASE_URL: 'mysql://localhost/x' }, { PUBLIC_URL: 'chat.example.com' }, { OPENAI_BASE_URL: 'file:///etc' }, { LOG_LEVEL: 'loud' }, { TRUST_PROXY: 'maybe' }, { MAX_BODY_BYTES: '0' }
 ]
 
 for (const env of refused) {
-  const [[name, value] = ['', '']] = Object.entries(env)
+  const [name, value] = Object.entries(env).at(-1) ?? ['', '']
   t.test(`${name}=${value} is refused by name, with what was expected`, async (t) => {
     const problems = problemsOf(env)
     t.equal(problems.length, 1)
@@ -87,6 +95,58 @@ t.test('AUTH=none is refused where other machines can reach the service, unless 
   for (const host of ['0.0.0.0', '::', '192.168.1.4', 'chat.internal', '127.evil.example']) t.match(problemsOf({ HOST: host, PORT: 'x' }), [/^PORT: /, /^AUTH: none is refused/], host)
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]']) t.doesNotThrow(() => loadConfig({ HOST: host }), host)
   t.doesNotThrow(() => loadConfig({ HOST: '0.0.0.0', AUTH_ALLOW_ANONYMOUS: 'true' }))
+})
+
+t.test('AUTH=keys and AUTH=jwt may listen anywhere, and need to know whom to let in', async (t) => {
+  const { entry } = newKey({ user: 'ada', tenant: 'default', roles: [] })
+  const AUTH_KEYS = JSON.stringify([entry])
+  const AUTH_JWT_SECRET = 's'.repeat(32)
+  const AUTH_JWKS_URL = 'https://login.example.com/keys/'
+  t.strictSame(loadConfig({ HOST: '0.0.0.0', AUTH: 'keys', AUTH_KEYS }).authKeys, [entry])
+  t.match(loadConfig({ HOST: '0.0.0.0', AUTH: 'jwt', AUTH_JWT_SECRET, AUTH_AUDIENCE: 'a, b' }), { authJwtSecret: AUTH_JWT_SECRET, authAudience: ['a', 'b'] })
+  t.equal(loadConfig({ AUTH: 'jwt', AUTH_JWKS_URL }).authJwksUrl, AUTH_JWKS_URL, 'unchanged: its last slash counts')
+  t.match(problemsOf({ AUTH: 'keys' }), [/^AUTH_KEYS: expected /])
+  t.match(problemsOf({ AUTH: 'jwt' }), [/^AUTH_JWKS_URL: expected /])
+  t.match(problemsOf({ AUTH: 'jwt', AUTH_JWT_SECRET, AUTH_JWKS_URL }), [/^AUTH_JWKS_URL: .* not both$/])
+  for (const set of [{ AUTH_KEYS }, { AUTH_JWT_SECRET }, { AUTH_JWKS_URL }]) {
+    t.match(problemsOf(set), [/^AUTH: expected (keys|jwt), since AUTH_\w+ is set/], 'a door with a lock is not open')
+    t.strictSame(problemsOf({ ...set, AUTH: 'none' }), [], 'unless that is said')
+  }
+})
+
+t.test('CORS_ORIGINS=* is for AUTH=none only', async (t) => {
+  t.match(problemsOf({ AUTH: 'jwt', AUTH_JWT_SECRET: 's'.repeat(32), CORS_ORIGINS: 'https://a.example,*' }), [/^CORS_ORIGINS: expected origins by name/])
+  t.strictSame(loadConfig({ CORS_ORIGINS: '*' }).corsOrigins, ['*'])
+})
+
+t.test('an entry of AUTH_KEYS that is wrong is named by its place, without what it holds', async (t) => {
+  const { key, entry } = newKey({ user: 'ada', tenant: 'default', roles: [] })
+  const cases: readonly (readonly [unknown, RegExp])[] = [
+    [{ ...entry, hash: key }, /^AUTH_KEYS: entry 2: hash: expected sha256: and 64/],
+    [{ ...entry, hash: entry.hash.toUpperCase() }, /entry 2: hash: expected/],
+    [{ hash: entry.hash }, /entry 2: user: expected/],
+    [{ ...entry, user: '' }, /entry 2: user: expected/],
+    [{ ...entry, user: 'a\0b' }, /entry 2: user: expected/],
+    [{ ...entry, roles: 'admin' }, /entry 2: roles: expected/],
+    [{ ...entry, role: 'admin' }, /entry 2: expected no other fields/],
+    [key, /entry 2: expected an object/],
+    [{ ...entry, user: 'eve' }, /entry 2: expected a key that no other entry has/]
+  ]
+  for (const [second, problem] of cases) {
+    const problems = problemsOf({ AUTH: 'keys', AUTH_KEYS: JSON.stringify([entry, second]) })
+    t.equal(problems.length, 1)
+    t.match(problems[0], problem)
+    t.notOk(problems.join().includes(key) || problems.join().includes(entry.hash))
+  }
+})
+
+t.test('AUTH_KEYS_FILE adds entries to those of AUTH_KEYS', async (t) => {
+  const entries = ['ada', 'bob'].map((user) => newKey({ user, tenant: 'default', roles: ['reader'] }).entry)
+  const folder = t.testdir({ 'bob.json': JSON.stringify(entries.slice(1)), 'broken.json': '[{}]' })
+  const AUTH_KEYS = JSON.stringify(entries.slice(0, 1))
+  t.strictSame(loadConfig({ AUTH: 'keys', AUTH_KEYS, AUTH_KEYS_FILE: `${folder}/bob.json` }).authKeys, entries)
+  t.match(problemsOf({ AUTH: 'keys', AUTH_KEYS_FILE: `${folder}/broken.json` }), [/^AUTH_KEYS_FILE: entry 1: hash: /, /^AUTH_KEYS_FILE: entry 1: user: /])
+  t.match(problemsOf({ AUTH: 'keys', AUTH_KEYS: JSON.stringify(entries), AUTH_KEYS_FILE: `${folder}/bob.json` }), [/^AUTH_KEYS_FILE: expected other keys/])
 })
 
 t.test('.env.example shows every variable once, with its default, its unit and whether it is a secret', async (t) => {

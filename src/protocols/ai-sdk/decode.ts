@@ -92,7 +92,7 @@ function isAssistant (entry: unknown, messageId: string): boolean {
 function check<T extends z.ZodType> (schema: T, value: unknown, path: Path): z.output<T> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw refuseAll(result.error.issues.map((issue) => ({ path: [...path, ...issue.path.map(String)].join('.'), message: issue.message })))
+  throw refuseAll(result.error.issues.map((issue) => ({ path: [...path, ...issue.path.map(String)].join('.') || 'body', message: issue.message })))
 }
 
 function accept<T> (decoded: Decoded<T>): T {
@@ -108,5 +108,5 @@ function refuse (path: Path, message: string): AppError {
 function refuseAll (issues: readonly ErrorIssue[]): AppError {
   const [first] = issues
   if (first === undefined) return invalidRequest('The request is not valid.')
-  return invalidRequest(first.path === '' ? first.message : `${first.path}: ${first.message}`, issues)
+  return invalidRequest(`${first.path}: ${first.message}`, issues)
 }

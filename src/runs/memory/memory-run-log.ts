@@ -18,7 +18,7 @@ interface Entry {
 const batchLimit = { maxEvents: 512, maxCharacters: 65_536 }
 
 /** The log of a single process: what it holds is gone with it. */
-export function createMemoryRunLog ({ graceMs, foldAt = 2048, maxPiece = 16_384, now = () => new Date() }: MemoryRunLogOptions): RunLog {
+export function createMemoryRunLog ({ graceMs, foldAt = 256, maxPiece = 16_384, now = () => new Date() }: MemoryRunLogOptions): RunLog {
   const entries = new Map<string, Entry>()
   const timers = new Set<NodeJS.Timeout>()
 

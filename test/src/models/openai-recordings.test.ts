@@ -6,7 +6,7 @@ import { createOpenAIChatModel } from '../../../src/models/openai-chat.ts'
 import { createOpenAIClient } from '../../../src/models/openai-client.ts'
 import { readRecording, recordingBytes, startUpstream } from '../../helpers/upstream.ts'
 
-const recordings = readdirSync(new URL('../../fixtures/provider-streams/', import.meta.url)).map((file) => file.replace('.jsonl', ''))
+const recordings = readdirSync(new URL('../../fixtures/provider-streams/', import.meta.url)).filter((file) => file.endsWith('.jsonl')).map((file) => file.replace('.jsonl', ''))
 
 for (const name of recordings) {
   t.test(`everything the recorded stream ${name} holds comes out of the model`, async (t) => {

@@ -120,6 +120,20 @@ t.test('a run whose row is gone or somebody else\'s is told', async (t) => {
   t.strictSame(lost, ['run-2'])
 })
 
+t.test('a very long message is saved less often, and holds back no other', async (t) => {
+  const { checkpointer, transactions } = create(t)
+  const long = { ...source('long'), characters: () => 200_000 }
+  const begun = performance.now()
+  const timer = setInterval(() => {
+    checkpointer.touch(long)
+    checkpointer.touch(source('short'))
+  }, 1)
+  t.teardown(() => { clearInterval(timer) })
+  await until('the long one is saved twice', () => transactions.flat().filter(({ runId }) => runId === 'long').length === 2)
+  t.ok(performance.now() - begun >= 200)
+  t.ok(transactions.flat().filter(({ runId }) => runId === 'short').length > 2)
+})
+
 t.test('closing waits for the save that is on its way and starts no other, whether it fails or not', async (t) => {
   for (const outcome of ['saved', 'failed']) {
     let settle: () => void = () => {}
@@ -157,5 +171,5 @@ function create (t: Test, { patienceMs = 5_000, ...store }: { failures?: number,
 }
 
 function source (runId: string): CheckpointSource {
-  return { runId, snapshot: () => ({ runId, messageId: `${runId}-answer`, parts: [] }), onLost: () => {}, onFailure: () => {} }
+  return { runId, snapshot: () => ({ runId, messageId: `${runId}-answer`, parts: [] }), characters: () => 0, onLost: () => {}, onFailure: () => {} }
 }

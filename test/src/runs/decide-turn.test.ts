@@ -69,7 +69,7 @@ const cases: Case[] = [
     view: find(q1, viewOf(path)), request: message('one', { replaces: 'q1' }),
     plan: { messages: [{ id: 'new-question', clientId: 'q1', parentId: undefined }, newAnswer('new-question')], result: runsOn(['new-question']) }
   },
-  { name: 'the same message while it is answered attaches', view: find(q2, viewOf(path, { activeRun: runningRun })), request: message('two', { id: 'q2' }), plan: { messages: [], result: { kind: 'attach', run: { id: 'busy-run' } } } },
+  { name: 'the same message while it is answered attaches', view: find(q2, viewOf(path, { activeRun: runningRun })), request: message('two', { id: 'q2' }), plan: { messages: [], result: { kind: 'attach', run: { id: 'busy-run' }, from: 'start' } } },
   { name: 'the same message after its answer replays it', view: find(q2, viewOf(path)), request: message('two', { id: 'q2' }), plan: replayOf('a2') },
   { name: 'an older message again replays its own answer', view: find(q1, viewOf(path)), request: message('one', { id: 'q1' }), plan: replayOf('a1') },
   { name: 'the same message whose answer was stopped replays what was said', view: find(q2, viewOf([q1, a1, q2, { ...a2, status: 'stopped' }])), request: message('two', { id: 'q2' }), plan: replayOf('a2') },
@@ -123,7 +123,7 @@ const cases: Case[] = [
     plan: { continueMessage: { id: 'a2', status: 'suspended', parts: [{}, { state: 'input-available' }, { output: 2 }] }, endRun: undefined, ...replayOf('a2') }
   },
   { name: 'forged answers change nothing', view: find(suspended, viewOf(suspendedPath, { activeRun: suspendedRun })), request: outputs({ callId: 'other', output: 'x' }), plan: { continueMessage: { status: 'suspended', parts: waiting }, run: undefined } },
-  { name: 'answers that come late, after the message went on, attach to it', view: find({ ...a2, status: 'streaming' }, viewOf(path, { activeRun: runningRun })), request: outputs({ callId: 'c1', output: 1 }), plan: { messages: [], run: undefined, result: { kind: 'attach', run: { id: 'busy-run' } } } },
+  { name: 'answers that come late, after the message went on, attach to it', view: find({ ...a2, status: 'streaming' }, viewOf(path, { activeRun: runningRun })), request: outputs({ callId: 'c1', output: 1 }), plan: { messages: [], run: undefined, result: { kind: 'attach', run: { id: 'busy-run' }, from: 'continuation' } } },
   {
     name: 'answers that a message took before, given again when it is over, replay what came after them',
     view: find(goneOn, viewOf([q1, a1, q2, goneOn])), request: outputs({ callId: 'c1', output: 1 }),
@@ -137,7 +137,7 @@ const cases: Case[] = [
 
 for (const { name, view, request, plan, error } of cases) {
   t.test(`decided: ${name}`, async (t) => {
-    if (error !== undefined) return t.throws(() => decideTurn(view, request, ids, settings), error)
+    if (error !== undefined) return void t.throws(() => decideTurn(view, request, ids, settings), error as Error)
     const before = JSON.stringify(view)
     const decided = decideTurn(view, request, ids, settings)
     t.match(decided, plan)

@@ -18,9 +18,17 @@ for (const { name, message, end } of cases) {
   t.test(`${name} is replayed as a short stream`, async (t) => {
     const stored = { ...answered('a1', 'q1', 'Hello'), ...message }
     const batches = []
-    for await (const batch of replayMessage(stored, 'thread-1')) batches.push(batch)
+    for await (const batch of replayMessage(stored, 'thread-1', 0)) batches.push(batch)
     t.equal(batches.length, 1)
     t.match(batches[0], [{ type: 'message-start', messageId: 'a1', threadId: 'thread-1', seq: 0 }, { type: 'snapshot', parts: stored.parts, seq: 1 }, ...end])
     t.equal(batches[0]?.length, 2 + end.length)
   })
 }
+
+t.test('who holds the beginning of an answer is told the rest as its continuation', async (t) => {
+  const parts = [{ type: 'text', text: 'Before' }, { type: 'step-start' }, { type: 'text', text: 'After' }] as const
+  for await (const batch of replayMessage({ ...answered('a1', 'q1', ''), parts }, 'thread-1', 1)) {
+    t.match(batch, [{ type: 'message-start', continued: true }, { type: 'snapshot' }, {}, {}])
+    t.strictSame(batch[1], { type: 'snapshot', parts: parts.slice(1), seq: 1, at: '1970-01-01T00:00:00.000Z' })
+  }
+})

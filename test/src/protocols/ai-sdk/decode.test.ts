@@ -104,7 +104,7 @@ t.test('files come with their name; what clients add to parts is not stored', as
 
 const user = (parts: unknown, fields = {}) => ({ messages: [{ role: 'user', parts, ...fields }] })
 const refusals: readonly { name: string, body: unknown, path: string, message?: RegExp }[] = [
-  { name: 'a body that is no object', body: 'hi', path: '' },
+  { name: 'a body that is no object', body: 'hi', path: 'body' },
   { name: 'a body without a message', body: { id: 't1' }, path: 'messages' },
   { name: 'an empty list of messages', body: { messages: [] }, path: 'messages' },
   { name: 'messages that are no list', body: { messages: 'x' }, path: 'messages' },
