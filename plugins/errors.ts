@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
@@ -9,6 +10,20 @@ export const maxParamLength = 200
 /** For what goes wrong before there is a route, which no error handler sees. */
 export function answerFrameworkError (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return answer(translate(error), request, reply)
+}
+
+/** For what is no request at all: the connection is answered as well as it can be, and closed. */
+export function answerClientError (error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const [status, message] = clientErrors[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.']
+  const body = JSON.stringify(toPublicError(new AppError('invalid_request', message, { cause: error })))
+  if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  socket.destroy()
+}
+
+const clientErrors: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers of the request are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.']
 }
 
 /** One throw, one JSON body: `{code, message, retryable, ref, details?}`, whatever went wrong and wherever. */

@@ -1,12 +1,12 @@
-import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import type { FastifyReply } from 'fastify'
 import { keepAlive } from '../src/protocols/sse.ts'
+import { gather } from '../src/streams/gather.ts'
 import { heartbeat } from '../src/streams/heartbeat.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Sends frames as they come, with a comment in every silence. Hooks, headers and backpressure stay Fastify's. */
+    /** Sends frames as they come, of events with a comment in every silence. Hooks, headers and backpressure stay Fastify's. */
     stream: (frames: AsyncGenerator<string, void>, headers: Readonly<Record<string, string>>) => FastifyReply
   }
 }
@@ -15,6 +15,8 @@ export interface StreamReplyOptions { readonly heartbeatMs: number }
 
 export default fp<StreamReplyOptions>(async (app, { heartbeatMs }) => {
   app.decorateReply('stream', function stream (this: FastifyReply, frames, headers) {
-    return this.headers(headers).send(Readable.from(heartbeat(frames, heartbeatMs, keepAlive)))
+    // A comment is one in event streams only.
+    const body = headers['content-type']?.startsWith('text/event-stream') === true ? heartbeat(frames, heartbeatMs, keepAlive) : frames
+    return this.headers(headers).send(gather(body))
   })
 }, { name: 'stream-reply' })

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import bodyDepth from '../plugins/body-depth.ts'
 import closeSignal from '../plugins/close-signal.ts'
 import crossOrigin from '../plugins/cross-origin.ts'
-import errors, { answerFrameworkError, maxParamLength } from '../plugins/errors.ts'
+import errors, { answerClientError, answerFrameworkError, maxParamLength } from '../plugins/errors.ts'
 import principal from '../plugins/principal.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import readiness from '../plugins/readiness.ts'
@@ -13,7 +13,9 @@ import streamReply from '../plugins/stream-reply.ts'
 import chatRoutes from '../routes/api/chat.ts'
 import healthRoutes from '../routes/health.ts'
 import agentRoutes from '../routes/v1/agents.ts'
+import chatCompletionRoutes from '../routes/v1/chat-completions.ts'
 import messageRoutes from '../routes/v1/messages.ts'
+import modelRoutes from '../routes/v1/models.ts'
 import runRoutes from '../routes/v1/runs.ts'
 import threadRoutes from '../routes/v1/threads.ts'
 import threadStreamRoutes from '../routes/v1/thread-stream.ts'
@@ -40,6 +42,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength },
     frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerClientError,
     // Otherwise an idle keep-alive connection holds the exit, and late requests for stop, resume and history are refused.
     forceCloseConnections: true,
     return503OnClosing: false
@@ -64,6 +67,8 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
     await scope.register(messageRoutes, { prefix: '/v1' })
     await scope.register(threadStreamRoutes, { prefix: '/v1' })
     await scope.register(runRoutes, { prefix: '/v1' })
+    await scope.register(chatCompletionRoutes, { prefix: '/v1' })
+    await scope.register(modelRoutes, { prefix: '/v1' })
     await scope.register(chatRoutes, { prefix: '/api' })
   })
   return app

@@ -77,8 +77,11 @@ export function isAppError (error: unknown): error is AppError {
   return error instanceof AppError
 }
 
+// Of a body that is wrong all over the first faults say enough; all of them would be longer than the body.
+const maxIssues = 100
+
 export function invalidRequest (message: string, issues: readonly ErrorIssue[] = []): AppError {
-  return new AppError('invalid_request', message, issues.length === 0 ? {} : { details: { issues } })
+  return new AppError('invalid_request', message, issues.length === 0 ? {} : { details: { issues: issues.slice(0, maxIssues) } })
 }
 
 /** The same words for "does not exist" and "is not yours", so that neither can be told from the other. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { aiSdkProtocol } from '../../src/protocols/ai-sdk/encode.ts'
 import { decodeChatRequest } from '../../src/protocols/ai-sdk/decode.ts'
 import { toUIMessage } from '../../src/protocols/ai-sdk/messages.ts'
 import { pageView } from '../../src/threads/thread-view.ts'
 import { limitField, messageParams, pageQuery, text, threadIdField, threadParams } from '../schemas/fields.ts'
+import { wireQuery } from '../schemas/wire.ts'
 import { sendReply } from '../send-reply.ts'
 import type { RoutePlugin } from '../route-plugin.ts'
 
@@ -17,10 +17,10 @@ const messages: RoutePlugin = async (app) => {
     return pageView(page, (message) => toUIMessage(message, { threadId }))
   })
 
-  app.post('/threads/:threadId/messages', { schema: { params: z.object({ threadId: threadIdField }) } }, async (request, reply) => {
+  app.post('/threads/:threadId/messages', { schema: { params: z.object({ threadId: threadIdField }), querystring: wireQuery } }, async (request, reply) => {
     const { agentId, metadata, turn } = decodeChatRequest(request.body)
     const answer = await app.chat.takeTurn(request.principal, { threadId: request.params.threadId, agentId, metadata, request: turn })
-    return sendReply(reply, answer, aiSdkProtocol)
+    return sendReply(reply, answer, request.query)
   })
 
   app.get('/threads/:threadId/messages/:messageId/siblings', { schema: { params: messageParams, querystring: pageQuery } }, async (request) => {

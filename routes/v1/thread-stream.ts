@@ -1,13 +1,13 @@
-import { aiSdkProtocol } from '../../src/protocols/ai-sdk/encode.ts'
 import { threadParams } from '../schemas/fields.ts'
+import { wireQuery } from '../schemas/wire.ts'
 import { sendReply } from '../send-reply.ts'
 import type { RoutePlugin } from '../route-plugin.ts'
 
 const threadStream: RoutePlugin = async (app) => {
   // 204 for idle, suspended, unknown and foreign threads alike.
-  app.get('/threads/:threadId/stream', { schema: { params: threadParams } }, async (request, reply) => {
+  app.get('/threads/:threadId/stream', { schema: { params: threadParams, querystring: wireQuery } }, async (request, reply) => {
     const running = await app.chat.resume(request.principal, request.params.threadId)
-    return running === undefined ? reply.code(204).send() : sendReply(reply, running, aiSdkProtocol)
+    return running === undefined ? reply.code(204).send() : sendReply(reply, running, request.query)
   })
 
   app.post('/threads/:threadId/stop', { schema: { params: threadParams } }, async (request) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
@@ -57,6 +58,8 @@ export const agentSchema = z.strictObject({
   timeouts: timeoutsSchema.prefault({}),
   titleGeneration: z.boolean().default(true),
   onDisconnect: z.enum(['continue', 'stop']).default('continue'),
+  protocol: z.enum(protocolNames).default('ai-sdk'),
+  wireProfile: z.enum(wireProfiles).default('portable'),
   meta: z.record(z.string(), z.unknown()).default({}),
   hidden: z.boolean().default(false),
   directAccess: z.boolean().default(false),

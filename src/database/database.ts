@@ -27,6 +27,7 @@ export interface Database {
   readonly turns: TurnStore
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
+  /** Idempotent. */
   close: () => Promise<void>
 }
 
@@ -44,6 +45,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     throw startFailure(error, url)
   }
   const { provider, driver } = connection
+  let closed: Promise<void> | undefined
   return {
     provider,
     threads: translating(createThreadStore(connection)),
@@ -55,7 +57,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
         throw translate(error)
       }
     },
-    close: connection.close
+    close: () => (closed ??= connection.close())
   }
 }
 

@@ -30,6 +30,8 @@ interface Prepared {
 }
 
 const busyMs = 5_000
+// Of 4 KB each: hot pages are written back to the file once for many commits. The WAL stays about as large as this.
+const checkpointPages = 4_000
 // More than the service has; multi-row statements come in several lengths.
 const maxPrepared = 200
 
@@ -41,7 +43,7 @@ export function openSqliteConnection (path: string): SqliteConnection {
   const database = new Libsql(path)
   const prepared = new Map<string, Prepared>()
   // Waits inside SQLite only while opening; later it would hold up the whole process, see `whenFree`.
-  for (const pragma of [`busy_timeout = ${busyMs}`, 'journal_mode = WAL', 'synchronous = NORMAL', 'foreign_keys = ON', 'busy_timeout = 0']) {
+  for (const pragma of [`busy_timeout = ${busyMs}`, 'journal_mode = WAL', 'synchronous = NORMAL', 'foreign_keys = ON', `wal_autocheckpoint = ${checkpointPages}`, 'busy_timeout = 0']) {
     database.pragma(pragma)
   }
 

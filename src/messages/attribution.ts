@@ -7,7 +7,7 @@ export type ProviderMetadata = Record<string, Record<string, unknown>>
  * Who made a tool call, as history and the wire carry it: a member's calls name the member and the call it works for, a
  * delegation that hands over names its target, the root's own calls say nothing.
  */
-export function attributionOf (event: RunEventOf<'tool-input-complete'>, handoff: string | undefined): ProviderMetadata | undefined {
+export function attributionOf (event: Pick<RunEventOf<'tool-input-complete'>, 'agentPath' | 'attribution'>, handoff: string | undefined): ProviderMetadata | undefined {
   const member = event.agentPath?.at(-1)
   const parley = {
     ...event.attribution,

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../events/run-event.ts'
 import type { MessagePart } from '../messages/parts.ts'
+import type { WireProfile } from '../messages/wire.ts'
 import type { BatchStream } from '../streams/batch.ts'
 
 export interface EncodeOptions {
@@ -7,6 +8,8 @@ export interface EncodeOptions {
   readonly initialParts?: readonly MessagePart[]
   /** Added to the message's metadata where a wire has such a thing. */
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** What the client understands, where a wire has profiles. */
+  readonly profile?: WireProfile
 }
 
 /** One wire: what run events are on it. */

@@ -6,7 +6,8 @@ import type { RunEvent } from '../events/run-event.ts'
 import { limitHistory, toModelMessages } from '../messages/history.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { TurnRequest } from '../messages/turn-request.ts'
-import type { ModelMessage } from '../models/model.ts'
+import type { JsonSchema, ModelMessage } from '../models/model.ts'
+import { responseShape } from '../runtime/response-shape.ts'
 import { runAgent } from '../runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
 import type { BatchStream } from '../streams/batch.ts'
@@ -52,12 +53,18 @@ export interface StatelessInput {
   /** The whole conversation, as the client tells it. */
   readonly messages: readonly ModelMessage[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
+  /** What this caller asks for beside the agent's own. */
+  readonly run?: Pick<RunInput, 'callerInstructions' | 'settings'>
+  /** A JSON schema that the answer must have the shape of, and the name its caller gave it by. */
+  readonly response?: { readonly schema: JsonSchema, readonly path: string } | undefined
 }
 
 /** A reply to be read: nothing is lost when nobody does. */
 export interface Reply {
   readonly runId: string | undefined
   readonly threadId: string | undefined
+  /** Whose reply it is; undefined where that agent is not configured any more. */
+  readonly agent: Agent | undefined
   /** What the message said before the run being read. */
   readonly initialParts: readonly MessagePart[]
   readonly events: (signal: AbortSignal) => BatchStream<RunEvent>
@@ -90,27 +97,28 @@ export function createChat (options: ChatOptions): ChatService {
       try {
         const turn = await freeingThread(() => beginWithFallback(principal, input, ids))
         if (turn.decision.kind === 'run') await start(principal, input, turn.decision, turn, reservation)
-        return replyTo(principal, input.threadId, turn.decision)
+        return replyTo(principal, input.threadId, turn)
       } finally {
         reservation.release()
       }
     },
-    async takeStatelessTurn (principal, { agentId, messages, metadata = {} }) {
+    async takeStatelessTurn (principal, { agentId, messages, metadata = {}, run, response }) {
       const agent = newThreadsAgent(agentId)
+      const shape = response === undefined ? undefined : responseShape(response.schema, response.path)
       const [runId, messageId] = [options.newId(), options.newId()]
       const runDeps = { ...deps, log: deps.log.child({ runId }) }
       await runs.reserve(runId).start({
         // Nothing is kept of it, so a run that nobody reads any more is for nobody.
         principal, messageId, threadId: undefined, initialParts: [], onDisconnect: 'stop',
-        events: (signal) => runAgent({ ...chatRun, canSuspend: false, runId, messageId, agent, principal, metadata, threadId: undefined, history: messages }, runDeps, signal)
+        events: (signal) => runAgent({ ...chatRun, ...run, canSuspend: false, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history: messages }, runDeps, signal)
       })
-      return { runId, threadId: undefined, initialParts: [], events: (signal) => runs.follow(runId, { after: -1, signal }) }
+      return { runId, threadId: undefined, agent, initialParts: [], events: (signal) => runs.follow(runId, { after: -1, signal }) }
     },
     async resume (principal, threadId) {
       const run = await turns.activeRun(principal, threadId)
       if (run?.status !== 'running') return undefined
       const known = runs.known(principal, run.id)
-      return known === undefined ? undefined : { runId: run.id, threadId, initialParts: [], events: (signal) => fromTheStart(run.id, known.initialParts, signal) }
+      return known === undefined ? undefined : { runId: run.id, threadId, agent: agents.find(run.agentId), initialParts: [], events: (signal) => fromTheStart(run.id, known.initialParts, signal) }
     },
     async stop (principal, threadId) {
       const run = await turns.activeRun(principal, threadId)
@@ -215,18 +223,18 @@ export function createChat (options: ChatOptions): ChatService {
     return toModelMessages(kept, { toolOutputLimit: options.historyToolOutputLimit })
   }
 
-  function replyTo (principal: Principal, threadId: string, decision: TurnDecision): Reply {
+  function replyTo (principal: Principal, threadId: string, { decision, agent }: Turn): Reply {
     switch (decision.kind) {
       case 'replay':
-        return { runId: decision.message.runId, threadId, initialParts: decision.message.parts.slice(0, decision.heldParts), events: () => replayMessage(decision.message, threadId, decision.heldParts) }
+        return { runId: decision.message.runId, threadId, agent, initialParts: decision.message.parts.slice(0, decision.heldParts), events: () => replayMessage(decision.message, threadId, decision.heldParts) }
       case 'attach': {
         const { run: { id: runId }, from } = decision
         const initialParts = runs.known(principal, runId)?.initialParts ?? []
-        if (from === 'continuation') return { runId, threadId, initialParts, events: (signal) => runs.follow(runId, { after: -1, signal }) }
-        return { runId, threadId, initialParts: [], events: (signal) => fromTheStart(runId, initialParts, signal) }
+        if (from === 'continuation') return { runId, threadId, agent, initialParts, events: (signal) => runs.follow(runId, { after: -1, signal }) }
+        return { runId, threadId, agent, initialParts: [], events: (signal) => fromTheStart(runId, initialParts, signal) }
       }
       case 'run':
-        return { runId: decision.runId, threadId, initialParts: decision.continues?.parts ?? [], events: (signal) => runs.follow(decision.runId, { after: -1, signal }) }
+        return { runId: decision.runId, threadId, agent, initialParts: decision.continues?.parts ?? [], events: (signal) => runs.follow(decision.runId, { after: -1, signal }) }
       default:
         return decision satisfies never
     }

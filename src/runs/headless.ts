@@ -1,4 +1,3 @@
-import { isZod, compileSchema, toJsonSchema } from '../tools/schema.ts'
 import type { Agent } from '../agents/agent.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -6,7 +5,7 @@ import { AppError, invalidRequest, notFound } from '../errors.ts'
 import { isTerminal, type FinishReason, type RunEvent, type RunEventBody, type TerminalEvent } from '../events/run-event.ts'
 import { addUsage, noUsage, type Usage } from '../events/usage.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
-import { readResponse } from '../runtime/response-shape.ts'
+import { readResponse, responseShape } from '../runtime/response-shape.ts'
 import { runAgent } from '../runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
 import type { BatchStream } from '../streams/batch.ts'
@@ -48,7 +47,8 @@ export function createHeadlessService ({ agents, chat, deps, newId }: { agents: 
       const agent = agents.find(input.agentId)
       if (agent === undefined) throw notFound('agent')
       deps.models.get(agent.model)
-      const response = responseOf(agent, input.responseFormat)
+      const { responseFormat = agent.responseFormat } = input
+      const response = responseFormat === null ? undefined : responseShape(responseFormat, 'responseFormat')
       const how = { mode: 'headless', useTools: input.tools, canSuspend: false, ...(response === undefined ? {} : { response }) } as const
       const events = input.threadId === undefined ? stateless(principal, agent, input, how, signal) : await inThread(principal, agent, input, input.threadId, how, signal)
       const { text, ...rest } = await drainRun(events)
@@ -108,15 +108,4 @@ function assertFinished (end: TerminalEvent | undefined, finishReason: FinishRea
   if (end?.type === 'run-failed' || end?.type === 'run-interrupted') throw new AppError(end.code, end.message)
   if (end === undefined || end.type === 'run-stopped') throw new AppError('conflict', 'The run was stopped before it was finished.')
   if (finishReason === 'content-filter' && text === '') throw new AppError('content_filtered', "The answer was withheld by the provider's content filter.")
-}
-
-function responseOf (agent: Agent, format: JsonSchema | null | undefined): RunInput['response'] {
-  const schema = format === undefined ? agent.responseFormat : format ?? undefined
-  if (schema === undefined) return undefined
-  try {
-    return { schema: toJsonSchema(schema), check: compileSchema(schema) }
-  } catch (error) {
-    if (isZod(schema)) throw error
-    throw invalidRequest('The response format is not a usable JSON schema.', [{ path: 'responseFormat', message: 'expected a JSON schema' }])
-  }
 }

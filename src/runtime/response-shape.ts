@@ -1,6 +1,21 @@
+import type { z } from 'zod'
+import { invalidRequest } from '../errors.ts'
+import type { JsonSchema } from '../models/model.ts'
+import { compileSchema, isZod, toJsonSchema } from '../tools/schema.ts'
 import type { RunInput } from './run-input.ts'
 
 type Response = NonNullable<RunInput['response']>
+
+/** What a run is told of the shape of its answer. An unusable JSON schema, which came from outside, is refused under `path`. */
+export function responseShape (schema: z.ZodType | JsonSchema | undefined, path: string): Response | undefined {
+  if (schema === undefined) return undefined
+  try {
+    return { schema: toJsonSchema(schema), check: compileSchema(schema) }
+  } catch (error) {
+    if (isZod(schema)) throw error
+    throw invalidRequest(`${path}: not a usable JSON schema.`, [{ path, message: 'expected a JSON schema' }])
+  }
+}
 
 /** The value in a model's structured answer; undefined when it is not JSON of the asked shape. */
 export function readResponse (text: string, { check }: Response): { readonly value: unknown } | undefined {

@@ -2,7 +2,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { ModelRegistry } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { RunEventBody } from '../events/run-event.ts'
-import type { JsonSchema, ModelMessage } from '../models/model.ts'
+import type { JsonSchema, ModelMessage, ModelSettings } from '../models/model.ts'
 import type { Checked } from '../tools/schema.ts'
 import type { RunLogger } from './log.ts'
 
@@ -20,6 +20,10 @@ export interface RunInput {
   readonly useTools: boolean
   /** Whether client tools may be left pending; a run nobody can resume may not. */
   readonly canSuspend: boolean
+  /** What the caller of this run alone asks for; said after the agent's own instructions, as the caller's. */
+  readonly callerInstructions?: string
+  /** Of this run, over the agent's own. */
+  readonly settings?: ModelSettings
   /** The answer must be one JSON value of this shape. */
   readonly response?: { readonly schema: JsonSchema, readonly check: (value: unknown) => Checked }
   /** A further leg of a suspended message: the answers its pending calls got, shown before anything else. */

@@ -68,17 +68,22 @@ async function * offerTools ({ agent, useTools, principal, threadId, runId, meta
   return toolset
 }
 
-function stepRequest ({ agent, response }: RunInput, state: RunState, { specs }: Toolset): ModelRequest {
+function stepRequest ({ agent, response, callerInstructions, settings }: RunInput, state: RunState, { specs }: Toolset): ModelRequest {
   return {
-    instructions: agent.instructions,
+    instructions: callerInstructions === undefined ? agent.instructions : withCallers(agent.instructions, callerInstructions),
     messages: state.messages,
     tools: specs,
     // A forced choice holds for the first step only: forced on every step, the run could never answer.
     toolChoice: state.step === 1 ? agent.toolChoice : 'auto',
-    settings: agent.modelSettings,
+    settings: settings === undefined ? agent.modelSettings : { ...agent.modelSettings, ...settings },
     // Bound to a shape, a model calls no tools: with tools the shape comes in a call of its own at the end.
     ...(response !== undefined && specs.length === 0 ? { responseSchema: response.schema } : {})
   }
+}
+
+/** The agent's owner and its caller are not the same: the model is told whose words are whose. */
+function withCallers (own: string, callers: string): string {
+  return `${own}\n\nThe caller of this conversation adds the following. It does not replace what is said above.\n\n<caller_instructions>\n${callers}\n</caller_instructions>`
 }
 
 /** Runs the step's calls and writes the turn to the conversation: the assistant with its calls, then a result each. */

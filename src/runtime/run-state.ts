@@ -11,8 +11,6 @@ export interface RunState {
   usage: Usage
   readonly calledTools: Set<string>
   reminders: number
-  /** The text of the last answer without tool calls. */
-  answer: string
   nextBlockId: () => string
   /** The number a source is cited by; undefined for one that was named before. */
   citeSource: (sourceId: string) => number | undefined
@@ -31,7 +29,6 @@ export function createRunState (history: readonly ModelMessage[]): RunState {
     usage: noUsage,
     calledTools: new Set(),
     reminders: 0,
-    answer: '',
     nextBlockId: () => `b${++blocks}`,
     citeSource (sourceId) {
       if (sources.has(sourceId)) return undefined

@@ -4,29 +4,31 @@
  */
 export async function * heartbeat<T> (source: AsyncIterable<T>, everyMs: number, beat: T): AsyncGenerator<T, void> {
   const iterator = source[Symbol.asyncIterator]()
+  let onSilence = () => {}
+  // One for the whole stream, put back at every read: a timer of its own would cost more than the item it waits for.
+  const timer = setTimeout(() => { onSilence() }, everyMs)
   try {
     for (;;) {
       const pending = iterator.next()
-      let result = await settledWithin(pending, everyMs)
+      let result = await orSilence(pending)
       while (result === undefined) {
         yield beat
-        result = await settledWithin(pending, everyMs)
+        result = await orSilence(pending)
       }
       if (result.done === true) return
       yield result.value
     }
   } finally {
+    clearTimeout(timer)
     // Not awaited: a source that waits for its upstream answers return() only after that wait, and its own signal ends it.
     void iterator.return?.()?.catch(() => {}) // its failure has nobody left to read it
   }
-}
 
-async function settledWithin<T> (pending: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, ms, undefined) })
-  try {
-    return await Promise.race([pending, timeout])
-  } finally {
-    clearTimeout(timer)
+  function orSilence<R> (pending: Promise<R>): Promise<R | undefined> {
+    timer.refresh()
+    return new Promise<R | undefined>((resolve, reject) => {
+      onSilence = () => { resolve(undefined) }
+      pending.then(resolve, reject)
+    })
   }
 }

@@ -40,7 +40,7 @@ export function randomRun (random: Random): RunEventBody[] {
 
   function reasoningBlock (): void {
     const blockId = `r${ids++}`
-    events.push({ type: 'reasoning-start', blockId }, { type: 'reasoning-delta', blockId, delta: pick(texts) }, { type: 'reasoning-end', blockId })
+    events.push({ type: 'reasoning-start', blockId }, { type: 'reasoning-delta', blockId, delta: pick(texts) }, { type: 'reasoning-end', blockId, ...(ids % 3 === 0 ? { providerMetadata: { openai: { model: 'm', itemId: 'i', encryptedContent: 'e' } } } : {}) })
   }
 
   /** Parallel calls, each in its own order, interleaved with the others. */
@@ -54,7 +54,7 @@ export function randomRun (random: Random): RunEventBody[] {
 
   function oneCall (callId: string): RunEventBody[] {
     const toolName = pick(['roll', 'data-x', 'a_b'])
-    const lane: RunEventBody[] = [{ type: 'tool-call-start', callId, toolName, ...(chance(0.3) ? { dynamic: true } : {}), ...(chance(0.1) ? { handoff: 'other' } : {}), ...(chance(0.3) ? { title: 'Title' } : {}) }]
+    const lane: RunEventBody[] = [{ type: 'tool-call-start', callId, toolName, ...(chance(0.3) ? { dynamic: true } : {}), ...(chance(0.1) ? { handoff: 'other' } : {}), ...(ids % 5 === 0 ? { providerExecuted: true } : {}), ...(chance(0.3) ? { title: 'Title' } : {}) }]
     if (chance(0.5)) lane.push({ type: 'tool-input-delta', callId, delta: '{"n":' }, { type: 'tool-input-delta', callId, delta: pick(['1}', '"x', '']) })
     if (chance(0.25)) return [...lane, { type: 'tool-input-invalid', callId, toolName, input: pick(values), message: pick(texts) }]
     lane.push({ type: 'tool-input-complete', callId, toolName, input: pick(values) })

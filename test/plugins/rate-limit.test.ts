@@ -40,9 +40,10 @@ t.test('where nobody says who they are it is the address that counts', async (t)
 t.test('without a proxy to trust, a forwarded address does not make a new caller', async (t) => {
   const ask = async (env: Record<string, string>) => {
     const { app } = await startApp(t, { model, env: { ...env, RATE_LIMIT_PER_MINUTE: '1' } })
-    return await Promise.all(['192.0.2.1', '192.0.2.2'].map(async (address) => (await app.inject({ url: '/v1/threads', headers: { 'x-forwarded-for': address } })).statusCode))
+    const from = async (address: string) => (await app.inject({ url: '/v1/threads', headers: { 'x-forwarded-for': address } })).statusCode
+    return [await from('192.0.2.1'), await from('192.0.2.2')]
   }
-  t.strictSame((await ask({})).sort(), [200, 429])
+  t.strictSame(await ask({}), [200, 429])
   t.strictSame(await ask({ TRUST_PROXY: 'loopback' }), [200, 200])
 })
 

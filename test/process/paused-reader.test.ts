@@ -20,8 +20,14 @@ t.test(`a reader that never reads its socket, of a model that never ends, costs 
       agents: [{ key: 'endless', model: 'cases:S43', titleGeneration: false }, { key: 'talker', model: 'offline', titleGeneration: false }]
     })
   })
-  // An answer of 22 words lasts as long as the measurement.
-  const service = await startService(t, { cwd, env: { OFFLINE_WORD_DELAY_MS: String(Math.round(seconds * 1_000 / 22)) } })
+  const env = {
+    // An answer of 22 words lasts as long as the measurement.
+    OFFLINE_WORD_DELAY_MS: String(Math.round(seconds * 1_000 / 22)),
+    // With room enough V8 leaves a hundred megabytes of garbage lying about before it looks: what is held is measured, and
+    // a service that held more would not survive.
+    NODE_OPTIONS: '--max-old-space-size=96'
+  }
+  const service = await startService(t, { cwd, env })
   await finished(t, await startChats(service.url, 'warm'))
   // A first endless answer, so that the memory any such answer takes is no growth of this one.
   const warmUp = pausedReader(t, service.url, 'warm-endless')

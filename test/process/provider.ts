@@ -21,7 +21,7 @@ export const oneAgent = { 'parley.config.json': JSON.stringify({ agents: [{ key:
  */
 export async function slowProvider (t: Test, { everyMs = 5 }: { everyMs?: number } = {}): Promise<SlowProvider> {
   const sentAt: number[] = []
-  let finished = false
+  const end = new AbortController()
   const { baseURL } = await startUpstream(t, async (request, response) => {
     let body = ''
     for await (const piece of request.setEncoding('utf8')) body += piece
@@ -32,11 +32,11 @@ export async function slowProvider (t: Test, { everyMs = 5 }: { everyMs?: number
     say(response, undefined)
     response.end('data: [DONE]\n\n')
   })
-  return { env: { OPENAI_BASE_URL: baseURL, OPENAI_API_KEY: 'test-key', LOG_LEVEL: 'info' }, sentAt, finish: () => { finished = true } }
+  return { env: { OPENAI_BASE_URL: baseURL, OPENAI_API_KEY: 'test-key', LOG_LEVEL: 'info' }, sentAt, finish: () => { end.abort() } }
 
   async function speak (response: ServerResponse): Promise<void> {
     const closed = once(response, 'close')
-    while (!finished && !response.destroyed) {
+    while (!end.signal.aborted && !response.destroyed) {
       say(response, wordOf(sentAt.push(Date.now()) - 1))
       await Promise.race([new Promise((resolve) => { setTimeout(resolve, everyMs) }), closed])
     }

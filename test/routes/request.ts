@@ -5,7 +5,7 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   /** The body as JSON; undefined when it is none. Asserted on, not typed. */
-  readonly json: any // whatever the route answers
+  readonly json: ReturnType<typeof JSON.parse>
 }
 
 export interface Call {

@@ -5,6 +5,8 @@ import type { ToolOutput } from '../../messages/turn-request.ts'
 
 /** Characters of text in one message. */
 export const maxTextLength = 500_000
+/** Parts of one message, of whatever kind. */
+export const maxParts = 1_000
 
 export type Path = readonly (string | number)[]
 export type Decoded<T> = { readonly ok: true, readonly value: T } | { readonly ok: false, readonly issues: readonly ErrorIssue[] }
@@ -26,6 +28,7 @@ const userPartSchema = z.discriminatedUnion('type', [
 /** The parts of a user message: text and files, in the client's order. */
 export function decodeUserParts (parts: unknown, path: Path): Decoded<readonly MessagePart[]> {
   if (!Array.isArray(parts)) return refused(path, 'expected the parts of a message')
+  if (parts.length > maxParts) return refused(path, `a message holds at most ${maxParts} parts`)
   const issues: ErrorIssue[] = []
   const decoded: MessagePart[] = []
   for (const [index, part] of parts.entries()) {

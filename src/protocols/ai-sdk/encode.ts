@@ -6,7 +6,7 @@ import type { BatchStream } from '../../streams/batch.ts'
 
 const headers = Object.freeze({ ...sseHeaders, 'x-vercel-ai-ui-message-stream': 'v1' })
 
-/** The UI message stream, version 1, in the portable profile: what useChat of ai 5, 6 and 7 understands. */
+/** The UI message stream, version 1: what useChat of ai 5, 6 and 7 understands. */
 export const aiSdkProtocol: Protocol = Object.freeze({ name: 'ai-sdk', headers, encode: encodeAiSdk })
 
 async function * encodeAiSdk (events: BatchStream<RunEvent>, options: EncodeOptions = {}): AsyncGenerator<string, void> {

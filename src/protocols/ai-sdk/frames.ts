@@ -9,14 +9,17 @@ import type { FinishReason, RunEvent, RunEventBody, RunEventOf } from '../../eve
 import type { EncodeOptions } from '../protocol.ts'
 
 /**
- * Frames of one stream, event by event. Keys and types are those of ai 5.0.0 plus `tool-input-error`, `finishReason`,
- * `preliminary` and the approval chunks: older clients refuse a whole stream over one unknown key.
+ * Frames of one stream, event by event. Keys and types of the portable profile are those of ai 5.0.0 plus
+ * `tool-input-error`, `finishReason`, `preliminary` and the approval chunks: older clients refuse a whole stream over one
+ * unknown key. `full` has what current clients know beyond that, `v5` nothing of approvals.
  */
-export function createFrameWriter ({ initialParts = [], metadata: extra = {} }: EncodeOptions): (event: RunEvent) => string {
+export function createFrameWriter ({ initialParts = [], metadata: extra = {}, profile = 'portable' }: EncodeOptions): (event: RunEvent) => string {
   const metadata = createMetadata(extra)
   const blocks = createBlocks()
-  const dynamicCalls = new Set(initialParts.flatMap((part) => part.type === 'dynamic-tool' ? [part.toolCallId] : []))
+  const calls = new Map<string, CallMarks>()
+  initialParts.forEach(noteCall)
   const handoffs = new Map<string, string>()
+  const titles = new Map<string, string>()
   let stepIsOpen = false
   let threadId: string | undefined
 
@@ -33,7 +36,7 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {} }: 
       case 'text-start': return `data: {"type":"text-start","id":${blocks.open('text', event.blockId)}}\n\n`
       case 'reasoning-start': return `data: {"type":"reasoning-start","id":${blocks.open('reasoning', event.blockId)}}\n\n`
       case 'text-end': return `data: {"type":"text-end","id":${blocks.close('text', event.blockId)}}\n\n`
-      case 'reasoning-end': return `data: {"type":"reasoning-end","id":${blocks.close('reasoning', event.blockId)}}\n\n`
+      case 'reasoning-end': return `data: {"type":"reasoning-end","id":${blocks.close('reasoning', event.blockId)}${notes(event.providerMetadata)}}\n\n`
       case 'message-start':
         threadId = event.threadId
         return chunk({ type: 'start', messageId: event.messageId })
@@ -43,10 +46,10 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {} }: 
       case 'tool-input-delta': return chunk({ type: 'tool-input-delta', toolCallId: event.callId, inputTextDelta: event.delta })
       case 'tool-input-complete': return inputAvailable(event)
       case 'tool-input-invalid': return refusedInput(event)
-      case 'tool-output': return chunk({ type: 'tool-output-available', toolCallId: event.callId, output: jsonSafe(event.output), ...dynamicOf(event.callId), ...(event.preliminary === true ? { preliminary: true } : {}) })
-      case 'tool-error': return chunk({ type: 'tool-output-error', toolCallId: event.callId, errorText: event.message, ...dynamicOf(event.callId) })
-      case 'tool-denied': return chunk({ type: 'tool-output-denied', toolCallId: event.callId })
-      case 'approval-requested': return chunk({ type: 'tool-approval-request', approvalId: event.approvalId, toolCallId: event.callId })
+      case 'tool-output': return chunk({ type: 'tool-output-available', toolCallId: event.callId, output: jsonSafe(event.output), ...calls.get(event.callId), ...(event.preliminary === true ? { preliminary: true } : {}) })
+      case 'tool-error': return chunk({ type: 'tool-output-error', toolCallId: event.callId, errorText: event.message, ...calls.get(event.callId) })
+      case 'tool-denied': return denied(event)
+      case 'approval-requested': return approvalRequested(event)
       case 'data': return chunk({ ...wholePart(event, threadId), ...(event.transient === true ? { transient: true } : {}) })
       case 'source': case 'file': case 'suggestions': case 'subagent-start': case 'subagent-update': case 'subagent-end':
         return chunk(wholePart(event, threadId))
@@ -56,7 +59,7 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {} }: 
       case 'usage': case 'message-end': return ''
       case 'run-completed': return endStep() + finish(metadata.finishReason ?? 'stop', 'completed')
       case 'run-suspended': return endStep() + finish('tool-calls', 'suspended')
-      case 'run-stopped': return chunk({ type: 'abort' }) + endStep() + finish('other', 'stopped')
+      case 'run-stopped': return chunk({ type: 'abort', ...(profile === 'full' ? { reason: event.reason } : {}) }) + endStep() + finish('other', 'stopped')
       case 'run-failed': return failure(event) + finish('error', 'failed')
       case 'run-interrupted': return failure(event) + finish('error', 'interrupted')
       default: return event satisfies never
@@ -75,17 +78,21 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {} }: 
     return chunk({ type: 'finish-step' })
   }
 
-  function callStart ({ callId, toolName, dynamic, handoff }: RunEventOf<'tool-call-start'>): string {
-    if (dynamic === true) dynamicCalls.add(callId)
-    else dynamicCalls.delete(callId)
+  function callStart (event: RunEventOf<'tool-call-start'>): string {
+    const { callId, toolName, title, dynamic, handoff, providerExecuted } = event
+    calls.set(callId, { ...(dynamic === true ? { dynamic } : {}), ...(providerExecuted === true ? { providerExecuted } : {}) })
     if (handoff !== undefined) handoffs.set(callId, handoff)
-    return chunk({ type: 'tool-input-start', toolCallId: callId, toolName, ...dynamicOf(callId) })
+    const start = { type: 'tool-input-start', toolCallId: callId, toolName, ...calls.get(callId) }
+    if (profile !== 'full') return chunk(start)
+    if (title !== undefined) titles.set(callId, title)
+    const attribution = attributionOf(event, handoff)
+    return chunk({ ...start, ...titleOf(callId), ...(attribution === undefined ? {} : { providerMetadata: attribution }) })
   }
 
   function inputAvailable (event: RunEventOf<'tool-input-complete'>): string {
     const { callId, toolName, input } = event
     const attribution = attributionOf(event, handoffs.get(callId))
-    return chunk({ type: 'tool-input-available', toolCallId: callId, toolName, input: jsonSafe(input), ...dynamicOf(callId), ...(attribution === undefined ? {} : { providerMetadata: attribution }) })
+    return chunk({ type: 'tool-input-available', toolCallId: callId, toolName, input: jsonSafe(input), ...calls.get(callId), ...titleOf(callId), ...(attribution === undefined ? {} : { providerMetadata: attribution }) })
   }
 
   /**
@@ -95,16 +102,32 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {} }: 
    */
   function refusedInput ({ callId, toolName, input, message }: RunEventOf<'tool-input-invalid'>): string {
     const value = jsonSafe(input)
-    const refusal = chunk({ type: 'tool-input-error', toolCallId: callId, toolName, input: value, errorText: message, ...dynamicOf(callId) })
-    if (dynamicCalls.has(callId)) return refusal
+    const refusal = chunk({ type: 'tool-input-error', toolCallId: callId, toolName, input: value, errorText: message, ...calls.get(callId), ...titleOf(callId) })
+    if (calls.get(callId)?.dynamic === true) return refusal
     return refusal +
       chunk({ type: 'tool-input-start', toolCallId: callId, toolName }) +
       chunk({ type: 'tool-input-delta', toolCallId: callId, inputTextDelta: JSON.stringify(value) }) +
       chunk({ type: 'tool-output-error', toolCallId: callId, errorText: message })
   }
 
-  function dynamicOf (callId: string): { dynamic?: true } {
-    return dynamicCalls.has(callId) ? { dynamic: true } : {}
+  /** Clients of version 5 have no state for a call that waits or that was denied: they keep one and fail the other. */
+  function approvalRequested ({ approvalId, callId, expiresAt }: RunEventOf<'approval-requested'>): string {
+    if (profile !== 'v5') return chunk({ type: 'tool-approval-request', approvalId, toolCallId: callId })
+    return chunk({ type: 'data-approval', id: approvalId, data: { approvalId, toolCallId: callId, ...(expiresAt === '' ? {} : { expiresAt }) } })
+  }
+
+  function denied ({ callId, reason }: RunEventOf<'tool-denied'>): string {
+    if (profile !== 'v5') return chunk({ type: 'tool-output-denied', toolCallId: callId })
+    return chunk({ type: 'tool-output-error', toolCallId: callId, errorText: reason === undefined ? 'Denied.' : `Denied: ${reason}`, ...calls.get(callId) })
+  }
+
+  function titleOf (callId: string): { title?: string } {
+    const title = titles.get(callId)
+    return title === undefined ? {} : { title }
+  }
+
+  function noteCall (part: MessagePart): void {
+    if (isToolPart(part)) calls.set(part.toolCallId, { ...(part.type === 'dynamic-tool' ? { dynamic: true } : {}), ...(part.providerExecuted === true ? { providerExecuted: true } : {}) })
   }
 
   function failure (event: RunEventOf<'run-failed' | 'run-interrupted'>): string {
@@ -116,9 +139,15 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {} }: 
   }
 
   function replay (parts: readonly MessagePart[]): string {
-    for (const part of parts) if (isToolPart(part) && part.type === 'dynamic-tool') dynamicCalls.add(part.toolCallId)
+    parts.forEach(noteCall)
     return partsToEvents(parts, { end: 'open' }).map(frames).join('')
   }
+}
+
+interface CallMarks { readonly dynamic?: true, readonly providerExecuted?: true }
+
+function notes (providerMetadata: RunEventOf<'reasoning-end'>['providerMetadata']): string {
+  return providerMetadata === undefined ? '' : `,"providerMetadata":${JSON.stringify(providerMetadata)}`
 }
 
 type Chunk = MessagePart | ({ readonly type: string } & Readonly<Record<string, unknown>>)

@@ -10,7 +10,7 @@ export interface MemoryRunLogOptions extends Partial<FoldLimits> {
 
 interface Entry {
   readonly history: EventHistory
-  readonly waiting: Set<() => void>
+  readonly readers: Set<() => void>
   ended: boolean
 }
 
@@ -47,7 +47,7 @@ export function createMemoryRunLog ({ graceMs, foldAt = 256, maxPiece = 16_384, 
   function entryOf (runId: string): Entry {
     let entry = entries.get(runId)
     if (entry === undefined) {
-      entry = { history: createEventHistory({ foldAt, maxPiece }), waiting: new Set(), ended: false }
+      entry = { history: createEventHistory({ foldAt, maxPiece }), readers: new Set(), ended: false }
       entries.set(runId, entry)
     }
     return entry
@@ -68,34 +68,30 @@ export function createMemoryRunLog ({ graceMs, foldAt = 256, maxPiece = 16_384, 
 async function * follow (entry: Entry | undefined, { after, signal }: { after: number, signal: AbortSignal }): AsyncGenerator<readonly RunEvent[], void> {
   if (entry === undefined) return
   let cursor = after + 1
-  while (!signal.aborted) {
-    const batch = entry.history.read(cursor, batchLimit)
-    const last = batch.at(-1)
-    if (last !== undefined) {
-      cursor = last.seq + 1
-      yield batch
-      if (isTerminal(last)) return
-    } else if (entry.ended) {
-      return
-    } else {
-      await appended(entry, signal) // registered before anything else can run
+  let goOn = () => {}
+  const wakeUp = () => { goOn() }
+  entry.readers.add(wakeUp)
+  signal.addEventListener('abort', wakeUp)
+  try {
+    while (!signal.aborted) {
+      const batch = entry.history.read(cursor, batchLimit)
+      const last = batch.at(-1)
+      if (last !== undefined) {
+        cursor = last.seq + 1
+        yield batch
+        if (isTerminal(last)) return
+      } else if (entry.ended) {
+        return
+      } else {
+        await new Promise<void>((resolve) => { goOn = resolve }) // set before anything else can run
+      }
     }
+  } finally {
+    entry.readers.delete(wakeUp)
+    signal.removeEventListener('abort', wakeUp)
   }
 }
 
-function wake (entry: Entry): void {
-  for (const resolve of entry.waiting) resolve()
-  entry.waiting.clear()
-}
-
-async function appended (entry: Entry, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      signal.removeEventListener('abort', done)
-      entry.waiting.delete(done)
-      resolve()
-    }
-    entry.waiting.add(done)
-    signal.addEventListener('abort', done, { once: true })
-  })
+function wake ({ readers }: Entry): void {
+  for (const wakeUp of readers) wakeUp()
 }

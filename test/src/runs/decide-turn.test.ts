@@ -137,7 +137,10 @@ const cases: Case[] = [
 
 for (const { name, view, request, plan, error } of cases) {
   t.test(`decided: ${name}`, async (t) => {
-    if (error !== undefined) return void t.throws(() => decideTurn(view, request, ids, settings), error as Error)
+    if (error !== undefined) {
+      t.throws(() => decideTurn(view, request, ids, settings), error as Error)
+      return
+    }
     const before = JSON.stringify(view)
     const decided = decideTurn(view, request, ids, settings)
     t.match(decided, plan)

@@ -93,10 +93,9 @@ t.test('stop aborts the run with the reason and resolves when it has ended; agai
 t.test('readers may leave and come: the run goes on', async (t) => {
   const { registry } = create(t)
   await registry.reserve('run-1').start(hanging())
-  for await (const [event] of registry.follow('run-1', { after: -1, signal: noSignal })) {
-    t.equal(event?.type, 'message-start')
-    break
-  }
+  const reader = registry.follow('run-1', { after: -1, signal: noSignal })[Symbol.asyncIterator]()
+  t.match(await reader.next(), { value: [{ type: 'message-start' }] })
+  await reader.return?.()
   t.equal(registry.isRunning('run-1'), true)
   await registry.stop('run-1', new RunStopped('user'))
 })

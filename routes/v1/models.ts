@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { notFound } from '../../src/errors.ts'
+import { asOpenAI } from '../openai-errors.ts'
+import { text } from '../schemas/fields.ts'
+import type { RoutePlugin } from '../route-plugin.ts'
+
+const modelParams = z.object({ model: text.max(200) })
+
+/** Agents, as models of an OpenAI-compatible provider. */
+const models: RoutePlugin = async (app) => {
+  asOpenAI(app)
+
+  app.get('/models', async () => ({ object: 'list', data: app.agents.list().map(modelView) }))
+
+  app.get('/models/:model', { schema: { params: modelParams } }, async ({ params }) => {
+    const agent = app.agents.find(params.model)
+    if (agent === undefined || agent.hidden) throw notFound('model')
+    return modelView(agent)
+  })
+}
+
+/** An agent has no date of its own. */
+function modelView ({ key }: { readonly key: string }) {
+  return { id: key, object: 'model', created: 0, owned_by: 'parley' }
+}
+
+export default models

@@ -1,0 +1,54 @@
+/** Routes that everybody may call. */
+export const publicRoutes: readonly RegExp[] = [/^\/(health|ready|metrics|openapi\.json)$/, /^\/docs(\/|$)/, /^\/$/, /^\*$/]
+
+/**
+ * What a route does for somebody who uses ids of another: nothing by id (`own`: it has no ids, or takes another's as its
+ * caller's own new one), the answer for ids that do not exist (`missing`), or that of a thread where nothing runs (`idle`).
+ */
+export interface RouteCase {
+  readonly stranger: 'own' | 'missing' | 'idle'
+  /** Bodies to try; `ids` are those of the other. */
+  readonly bodies?: (ids: Ids) => readonly unknown[]
+}
+
+export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string }
+
+const text = (word: string) => ({ role: 'user', parts: [{ type: 'text', text: word }] })
+const toolOutput = (id: string) => ({ message: { id, role: 'assistant', parts: [{ type: 'tool-x', toolCallId: 'c1', state: 'output-available', output: 1 }] } })
+
+export const routeCases: Readonly<Record<string, RouteCase>> = {
+  'GET /v1/agents': { stranger: 'own' },
+  'GET /v1/agents/:agentId': { stranger: 'own' },
+  'POST /v1/agents/:agentId/run': { stranger: 'own', bodies: ({ threadId }) => [{ input: 'Hi' }, { input: 'Hi', threadId }] },
+  'POST /v1/agents/:agentId/ag-ui': { stranger: 'own', bodies: ({ threadId, runId }) => [{ threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }] },
+  'GET /v1/models': { stranger: 'own' },
+  'GET /v1/models/:modelId': { stranger: 'own' },
+  'POST /v1/chat/completions': { stranger: 'own', bodies: () => [{ model: 'quick', messages: [{ role: 'user', content: 'Hi' }] }] },
+
+  'POST /v1/threads': { stranger: 'own', bodies: ({ threadId }) => [{ id: threadId, tenantId: 'north', ownerId: 'ada', userId: 'ada' }] },
+  'GET /v1/threads': { stranger: 'own' },
+  'DELETE /v1/threads': { stranger: 'own' },
+  'GET /v1/threads/:threadId': { stranger: 'missing' },
+  'PATCH /v1/threads/:threadId': { stranger: 'missing', bodies: ({ messageId }) => [{ title: 'Taken' }, { archived: true }, { headId: messageId }] },
+  'DELETE /v1/threads/:threadId': { stranger: 'missing' },
+  'GET /v1/threads/:threadId/usage': { stranger: 'missing' },
+  'GET /v1/threads/:threadId/messages': { stranger: 'missing' },
+  'POST /v1/threads/:threadId/messages': { stranger: 'missing', bodies: ({ messageId }) => [{ trigger: 'regenerate-message', messageId }, { trigger: 'regenerate-message' }, toolOutput(messageId)] },
+  'GET /v1/threads/:threadId/messages/:messageId/siblings': { stranger: 'missing' },
+  'DELETE /v1/threads/:threadId/messages/:messageId': { stranger: 'missing' },
+  'POST /v1/threads/:threadId/messages/:messageId/restore': { stranger: 'missing' },
+  'PUT /v1/threads/:threadId/messages/:messageId/rating': { stranger: 'missing', bodies: () => [{ rating: -1, comment: 'Taken' }] },
+  'DELETE /v1/threads/:threadId/messages/:messageId/rating': { stranger: 'missing' },
+  'GET /v1/threads/:threadId/stream': { stranger: 'idle' },
+  'POST /v1/threads/:threadId/stop': { stranger: 'missing' },
+
+  'GET /v1/runs/:runId': { stranger: 'missing' },
+  'GET /v1/runs/:runId/events': { stranger: 'missing' },
+  'POST /v1/runs/:runId/stop': { stranger: 'missing' },
+
+  'POST /api/chat': { stranger: 'own', bodies: ({ threadId }) => [{ id: threadId, messages: [text('Hi')] }] },
+  'GET /api/chat/:threadId/stream': { stranger: 'idle' }
+}
+
+/** A new thread of the caller's own under the id of another's, on routes that make threads. */
+export const newThreadBodies = [{ text: 'Hi' }, { messages: [text('Hi')] }]

@@ -1,0 +1,66 @@
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { Test } from 'tap'
+import { startApp, until, type TestApp } from '../helpers/app.ts'
+import { callersWithKeys, type Caller } from '../helpers/callers.ts'
+import { testDatabaseUrl, type TestProvider } from '../helpers/databases.ts'
+import { scriptedModel } from '../helpers/scripted-model.ts'
+import type { Ids } from './cases.ts'
+import { routesOf, type Route } from './routes.ts'
+
+export interface World {
+  readonly routes: readonly Route[]
+  /** Ada, whose things they are; Bob of the same tenant; and another Ada of another tenant. */
+  readonly ada: Caller
+  readonly strangers: readonly Caller[]
+  /** A thread with a rated answer, and one with an answer that is being written. */
+  readonly adas: readonly Ids[]
+  /** A thread of each stranger, with an answer. */
+  readonly ownThread: (stranger: Caller) => string
+  ask: (caller: Caller | undefined, method: string, url: string, body?: unknown) => Promise<LightMyRequestResponse>
+  /** All of Ada's that can be read. */
+  snapshot: () => Promise<unknown>
+}
+
+const [quick, slow] = [scriptedModel([['Answer']], { id: 'test:quick' }), scriptedModel([['Slow', { hang: true }]], { id: 'test:slow' })]
+const models = { get: (id: string) => id === slow.id ? slow : quick, defaultModel: quick.id }
+const agents = [{ key: 'quick', model: quick.id }, { key: 'slow', model: slow.id }]
+
+export async function buildWorld (t: Test, provider: TestProvider): Promise<World> {
+  const { callers, env } = callersWithKeys('ada@north', 'bob@north', 'ada@south')
+  const [ada, ...strangers] = [callers['ada@north'], callers['bob@north'], callers['ada@south']]
+  const databaseUrl = await testDatabaseUrl(t, provider)
+  const started: TestApp[] = []
+  const routes = await routesOf(async () => { started.push(await startApp(t, { models, agents, env, databaseUrl })) })
+  const [service] = started
+  if (service === undefined) throw new Error('The service did not start')
+
+  const ask: World['ask'] = async (caller, method, url, body) => {
+    const options: InjectOptions = { method: method as 'GET', url, ...(caller === undefined ? {} : { headers: caller.headers }) } // any method is one of those that Fastify lists
+    return await service.app.inject(body === undefined ? options : { ...options, payload: body as object }) // JSON
+  }
+  const ownThread = (stranger: Caller) => `thread-of-${stranger.user}-${stranger.tenant}`
+  for (const stranger of strangers) await ask(stranger, 'POST', `/v1/threads/${ownThread(stranger)}/messages`, { text: 'Mine' })
+
+  await ask(ada, 'POST', '/v1/threads/adas-thread/messages', { text: 'ADAS-QUESTION' })
+  const live = await service.app.chat.takeTurn({ tenantId: ada.tenant, userId: ada.user, roles: [] }, { threadId: 'adas-live', agentId: 'slow', metadata: undefined, request: { kind: 'message', parts: [{ type: 'text', text: 'ADAS-QUESTION' }] } })
+  await until('what the slow answer says is stored', async () => (await ask(ada, 'GET', '/v1/threads/adas-live/messages?include=streaming')).body.includes('Slow'))
+  const adas = await Promise.all(['adas-thread', 'adas-live'].map(async (threadId) => {
+    const answer = (await ask(ada, 'GET', `/v1/threads/${threadId}/messages?include=streaming`)).json().items[1]
+    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId) }
+  }))
+  await ask(ada, 'PUT', `/v1/threads/adas-thread/messages/${adas[0]?.messageId}/rating`, { rating: 1, comment: 'ADAS-COMMENT' })
+
+  return {
+    routes, ada, strangers, adas, ownThread, ask,
+    async snapshot () {
+      const paths = ['/v1/threads', ...adas.flatMap(({ threadId, messageId, runId }) => [
+        `/v1/threads/${threadId}`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
+      ])]
+      return await Promise.all(paths.map(async (path) => {
+        const answer = await ask(ada, 'GET', path)
+        if (answer.statusCode !== 200) throw new Error(`GET ${path}: ${answer.statusCode} ${answer.body}`)
+        return answer.json()
+      }))
+    }
+  }
+}
