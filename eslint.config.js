@@ -12,6 +12,7 @@ const layers = [
   { files: ['src/runs/**'], never: folders('protocols', 'database'), why: 'A run is recorded the same whatever shows or stores it.' },
   { files: ['src/protocols/**'], never: folders('runtime', 'runs', 'database'), why: 'A protocol sees events and messages only.' },
   { files: ['src/{threads,ratings,files,memories,approvals,usage,auth}/**'], never: folders('protocols', 'database'), why: 'Resources speak to their own store port.' },
+  { files: ['src/{metrics,tracing}/**'], never: folders('agents', 'runs', 'protocols', 'database'), why: 'What watches the work is handed to it and does not know who does it.' },
   { files: ['src/database/**'], never: folders('agents', 'models', 'runtime', 'protocols'), why: 'The database implements store ports and decides nothing.' },
   { files: ['routes/**'], never: folders('runtime', 'runs(?!/run-view\\.ts$)', 'models', 'database'), why: 'A route parses, makes one service call and replies.', allowTypeImports: true },
   { files: ['plugins/**'], never: /^(\.\.\/)+routes\//, why: 'Routes use plugins, never the other way round.' }
@@ -21,6 +22,8 @@ const layers = [
 const packages = [
   { regex: '^openai(/|$)', open: ['src/models/openai-*.ts', 'src/models/providers.ts', 'src/models/upstream-*.ts'], message: 'Clients of providers end in src/models.' },
   { regex: '^@prisma/|/database/generated/', open: ['src/database/**'], message: 'Prisma ends in src/database.' },
+  { regex: '^prom-client$', open: ['src/metrics/**'], message: 'Measurements end in src/metrics.' },
+  { regex: '^@opentelemetry/', open: ['src/tracing/**'], message: 'Traces end in src/tracing.' },
   { regex: '^(fastify($|/|-)|@fastify/(?!error$))', open: ['plugins/**', 'routes/**', 'src/app.ts', 'src/server.ts'], message: 'Only plugins and routes know HTTP.' }
 ]
 

@@ -13,13 +13,17 @@ process.on('message', async ({ job, options }) => {
   }
 })
 
-/** `total` chats, `concurrent` at a time: milliseconds to the first delta of each, and how many deltas came. */
-async function chats ({ url, model, agentId, concurrent, total, turnsPerThread = 1, text = 'Say something.' }) {
+/**
+ * `total` chats, `concurrent` at a time, the first of them begun over `spreadMs`: milliseconds to the first delta of each,
+ * and how many deltas came.
+ */
+async function chats ({ url, model, agentId, concurrent, total, turnsPerThread = 1, spreadMs = 0, text = 'Say something.' }) {
   const firstMs = []
   let deltas = 0
   let next = 0
   const started = performance.now()
   await Promise.all(Array.from({ length: concurrent }, async (_, lane) => {
+    if (spreadMs > 0) await sleep(spreadMs * lane / concurrent)
     for (let index = next++; index < total; index = next++) {
       const id = `bench-${process.pid}-${lane}-${Math.floor(index / turnsPerThread)}-${started.toFixed(0)}`
       const chat = await stream(url, { id, agentId, model, trigger: 'submit-message', messages: [{ role: 'user', parts: [{ type: 'text', text }] }] })

@@ -4,17 +4,22 @@ import { fileURLToPath } from 'node:url'
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url))
 const ticksPerSecond = 100 // of /proc, on every Linux that runs Node
+const children = new Set()
+
+// Whatever ends this process ends what it started.
+process.once('exit', () => { for (const child of children) child.kill('SIGKILL') })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 /** Starts a script of this folder that reports its port. */
 export async function startServer (script, env = {}) {
-  const child = fork(here(script), { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = start(here(script), { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const { port } = await message(child)
   return { child, url: `http://127.0.0.1:${port}` }
 }
 
 /** Starts the built service on a free port and waits until it listens. */
 export async function startParley (env) {
-  const child = fork(here('../dist/src/server.js'), { env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const child = start(here('../dist/src/server.js'), { env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   const url = await new Promise((resolve, reject) => {
     let log = ''
     child.stdout.on('data', (piece) => {
@@ -29,7 +34,7 @@ export async function startParley (env) {
 }
 
 export function startLoad () {
-  const child = fork(here('load.mjs'))
+  const child = start(here('load.mjs'), {})
   return {
     child,
     run: async (job, options) => {
@@ -56,9 +61,23 @@ export function rssKb ({ child }) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1])
 }
 
+function start (file, options) {
+  const child = fork(file, options)
+  children.add(child)
+  child.once('exit', () => { children.delete(child) })
+  return child
+}
+
 function message (child) {
   return new Promise((resolve, reject) => {
-    child.once('message', resolve)
-    child.once('exit', (code) => { reject(new Error(`${child.spawnfile} ended with ${code}`)) })
+    const settle = (act) => (value) => {
+      child.off('message', onMessage)
+      child.off('exit', onExit)
+      act(value)
+    }
+    const onMessage = settle(resolve)
+    const onExit = settle((code) => { reject(new Error(`${child.spawnargs[1]} ended with ${code}`)) })
+    child.on('message', onMessage)
+    child.on('exit', onExit)
   })
 }

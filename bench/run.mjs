@@ -1,28 +1,53 @@
-// npm run bench: the built service against the floor, interleaved, medians of rounds. Options: --rounds=N --only=lane,...
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+// The built service against the floor, interleaved, medians of rounds: see docs/performance.md.
+//   npm run bench -- [--rounds=5] [--only=burst,turn,...] [--json=file]
+// BENCH_DATABASE_URL chooses another database than a new SQLite file. Exits with 2 when a target is missed.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cpuMs, rssKb, startLoad, startParley, startServer, stop } from './processes.mjs'
+import { judge } from './targets.mjs'
 
-const args = Object.fromEntries(process.argv.slice(2).map((arg) => arg.replace(/^--/, '').split('=')))
-const rounds = Number(args.rounds ?? 5)
-const only = args.only?.split(',')
+const lanes = { burst, paced50: () => paced(50), paced200: () => paced(200), herd50: () => paced(50, { spreadMs: 0 }), open, turn, history }
+const { rounds, only, json } = options(process.argv.slice(2))
 const models = ['burst:200', 'paced:50:20', 'paced:100000:1000', 'burst:1']
 const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
-const report = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, date: new Date().toISOString(), rounds, lanes: {} }
+const report = { date: new Date().toISOString(), machine: machine(), versions: versions(), rounds, loadBefore: loadavg()[0], lanes: {} }
 const upstream = await startServer('upstream.mjs')
 let dataDirs = 0
 
 try {
-  for (const [name, lane] of Object.entries({ burst, paced50: () => paced(50), paced200: () => paced(200), open, turn, history })) {
-    if (only !== undefined && !only.includes(name)) continue
-    report.lanes[name] = await lane()
+  for (const name of only) {
+    report.lanes[name] = await lanes[name]()
     print(name, report.lanes[name])
   }
-  if (args.json !== undefined) writeFileSync(args.json, `${JSON.stringify(report, null, 2)}\n`)
+  report.loadAfter = loadavg()[0]
+  const verdicts = judge(report)
+  for (const { label, value, limit, met } of verdicts) console.log(`${met ? 'met   ' : 'MISSED'} ${label}: ${value.toFixed(2)} (${limit})`)
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
+  process.exitCode = verdicts.every(({ met }) => met) ? 0 : 2
 } finally {
   stop(upstream)
   rmSync(folder, { recursive: true, force: true })
+}
+
+function options (args) {
+  const given = Object.fromEntries(args.map((arg) => /^--([a-z]+)=(.+)$/.exec(arg)?.slice(1) ?? [arg, '']))
+  const unknown = [...Object.keys(given).filter((name) => !['rounds', 'only', 'json'].includes(name)), ...(given.only?.split(',') ?? []).filter((name) => !(name in lanes))]
+  if (unknown.length > 0 || !(Number(given.rounds ?? 5) >= 1)) {
+    console.error(`Usage: npm run bench -- [--rounds=5] [--only=${Object.keys(lanes).join(',')}] [--json=file]`)
+    process.exit(1)
+  }
+  return { rounds: Number(given.rounds ?? 5), only: given.only?.split(',') ?? Object.keys(lanes), json: given.json }
+}
+
+function machine () {
+  return { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, os: `Linux ${release()}` }
+}
+
+function versions () {
+  const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const database = process.env.BENCH_DATABASE_URL?.startsWith('postgres') === true ? 'pg' : 'libsql'
+  return { node: process.version, ...Object.fromEntries(['fastify', 'undici', 'openai', '@prisma/client', database].map((name) => [name, dependencies[name]])) }
 }
 
 async function burst () {
@@ -33,9 +58,10 @@ async function burst () {
   return await compare(measure)
 }
 
-async function paced (concurrent) {
+/** Streams of one second. Begun evenly over a second, as people do, or all in the same instant. */
+async function paced (concurrent, { spreadMs = 1_000 } = {}) {
   return await compare(async (target) => {
-    const { result, cpu } = await chats(target, { model: 1, concurrent, total: concurrent * 3 })
+    const { result, cpu } = await chats(target, { model: 1, concurrent, total: concurrent * 4, spreadMs })
     return { firstDeltaP50Ms: quantile(result.firstMs, 0.5), firstDeltaP99Ms: quantile(result.firstMs, 0.99), cpuUsPerDelta: cpu * 1000 / result.deltas }
   })
 }
@@ -97,7 +123,7 @@ async function compare (measure, { fresh = false } = {}) {
   if (targets !== undefined) stop(targets.floor, targets.floor.load, targets.parley, targets.parley.load)
   const floor = medians(results.floor)
   const parley = medians(results.parley)
-  return { floor, parley, ratio: Object.fromEntries(Object.keys(floor).map((key) => [key, parley[key] / floor[key]])) }
+  return { floor, parley, ratio: Object.fromEntries(Object.keys(floor).map((key) => [key, floor[key] === 0 ? null : parley[key] / floor[key]])) }
 }
 
 async function rows (measure, times = rounds) {
@@ -140,7 +166,7 @@ function quantile (values, q) {
 function print (name, lane) {
   console.log(name)
   for (const key of Object.keys(lane.parley)) {
-    const compared = lane.floor === undefined ? '' : `  floor ${lane.floor[key].toFixed(2)}  ratio ${lane.ratio[key].toFixed(2)}`
+    const compared = lane.floor === undefined ? '' : `  floor ${lane.floor[key].toFixed(2)}  ratio ${lane.ratio[key]?.toFixed(2) ?? '-'}`
     console.log(`  ${key.padEnd(20)} ${lane.parley[key].toFixed(2)}${compared}`)
   }
 }

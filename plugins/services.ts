@@ -12,6 +12,7 @@ import { createMemoryRunLog } from '../src/runs/memory/memory-run-log.ts'
 import { createRecovery } from '../src/runs/recovery.ts'
 import { createRunRegistry, type RunRegistry } from '../src/runs/run-registry.ts'
 import { createRunService, type RunService } from '../src/runs/run-service.ts'
+import { observeWith } from '../src/runtime/run-observer.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
 
 declare module 'fastify' {
@@ -34,8 +35,9 @@ export interface ServicesOptions {
 }
 
 /** Builds what the routes use, from the parts the process was given; ends it with the app. */
-export default fp<ServicesOptions>(async (app, { config, agents, models, database }) => {
+export default fp<ServicesOptions>(async (app, { config, agents, models, database: untimed }) => {
   const { log } = app
+  const database = app.metrics.timeStores(untimed)
   const { turns } = database
   const holder = createHolder()
   const newId = () => uuidv7()
@@ -43,7 +45,8 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
   const runRegistry = createRunRegistry({ runLog, log, graceMs: config.runGraceMs })
   const recovery = createRecovery({ turns, runs: runRegistry, holder, log })
   const checkpointer = createCheckpointer({ turns, holder, log })
-  const deps = { models, log, toolOutputLimit: config.toolOutputLimit }
+  const observer = observeWith(app.tracing === undefined ? [app.metrics.runs] : [app.metrics.runs, app.tracing.runs])
+  const deps = { models, log, toolOutputLimit: config.toolOutputLimit, observer }
   const chat = createChat({ agents, turns, runs: runRegistry, recovery, checkpointer, holder, deps, newId, historyToolOutputLimit: config.historyToolOutputLimit })
 
   app.decorate('agents', agents)
@@ -63,4 +66,4 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
     await runLog.close()
     await database.close()
   })
-}, { name: 'services' })
+}, { name: 'services', dependencies: ['metrics', 'tracing'] })

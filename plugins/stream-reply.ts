@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import type { FastifyReply } from 'fastify'
 import { keepAlive } from '../src/protocols/sse.ts'
@@ -15,8 +16,9 @@ export interface StreamReplyOptions { readonly heartbeatMs: number }
 
 export default fp<StreamReplyOptions>(async (app, { heartbeatMs }) => {
   app.decorateReply('stream', function stream (this: FastifyReply, frames, headers) {
-    // A comment is one in event streams only.
-    const body = headers['content-type']?.startsWith('text/event-stream') === true ? heartbeat(frames, heartbeatMs, keepAlive) : frames
-    return this.headers(headers).send(gather(body))
+    this.raw.once('close', this.server.metrics.http.streamOpened())
+    // Elsewhere a comment would be read, and an empty first piece, which sends the headers, must not be gathered away.
+    const areEvents = headers['content-type']?.startsWith('text/event-stream') === true
+    return this.headers(headers).send(areEvents ? gather(heartbeat(frames, heartbeatMs, keepAlive)) : Readable.from(frames))
   })
-}, { name: 'stream-reply' })
+}, { name: 'stream-reply', dependencies: ['metrics'] })

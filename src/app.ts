@@ -5,13 +5,16 @@ import bodyDepth from '../plugins/body-depth.ts'
 import closeSignal from '../plugins/close-signal.ts'
 import crossOrigin from '../plugins/cross-origin.ts'
 import errors, { answerClientError, answerFrameworkError, maxParamLength } from '../plugins/errors.ts'
+import metrics from '../plugins/metrics.ts'
 import principal from '../plugins/principal.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import readiness from '../plugins/readiness.ts'
 import services from '../plugins/services.ts'
 import streamReply from '../plugins/stream-reply.ts'
+import tracing from '../plugins/tracing.ts'
 import chatRoutes from '../routes/api/chat.ts'
 import healthRoutes from '../routes/health.ts'
+import metricsRoutes from '../routes/metrics.ts'
 import agentRoutes from '../routes/v1/agents.ts'
 import chatCompletionRoutes from '../routes/v1/chat-completions.ts'
 import messageRoutes from '../routes/v1/messages.ts'
@@ -50,6 +53,8 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 
+  await app.register(tracing, config)
+  await app.register(metrics)
   await app.register(errors)
   await app.register(crossOrigin, { origins: config.corsOrigins })
   await app.register(bodyDepth)
@@ -60,6 +65,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
   await app.register(readiness)
 
   await app.register(healthRoutes)
+  await app.register(metricsRoutes)
   await app.register(async (scope) => {
     await scope.register(principal, { config, prefixes: ['/v1', '/api'] })
     await scope.register(agentRoutes, { prefix: '/v1' })

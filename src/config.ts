@@ -53,6 +53,9 @@ export const environmentSchema = z.object({
   DRAIN_TIMEOUT_MS: milliseconds(0).default(30_000).meta({ meaning: 'How long running answers may finish at shutdown', unit: 'milliseconds' }),
   TOOL_OUTPUT_LIMIT: whole(0, Number.MAX_SAFE_INTEGER).default(100_000).meta({ meaning: 'Longest tool result a model is given; 0 for no limit', unit: 'characters' }),
   HISTORY_TOOL_OUTPUT_LIMIT: whole(0, Number.MAX_SAFE_INTEGER).default(4000).meta({ meaning: 'Longest tool result of earlier turns a model is given again; 0 for no limit', unit: 'characters' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl().optional().meta({ meaning: 'Collector that traces are sent to, over OTLP and HTTP; none are made without it' }),
+  OTEL_SERVICE_NAME: text('a name').default('parley').meta({ meaning: 'Name of the service in traces' }),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag().default(false).meta({ meaning: 'Whether traces hold what users, models and tools say' }),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'expected fatal, error, warn, info, debug, trace or silent').default('info').meta({ meaning: 'Least important lines that are logged' })
 })
 

@@ -21,7 +21,6 @@ async function serve (env: NodeJS.ProcessEnv): Promise<void> {
   const log = pino(loggerOptions(config))
   const registry = await loadRegistry({ config, cwd: process.cwd(), env, log })
   const database = await openDatabase({ url: config.databaseUrl, log })
-  let stopping: Promise<void> | undefined
   const app = await buildApp({ config, agents: registry, models: registry.models, database, log })
   for (const warning of registry.warnings) log.warn(warning)
   let asked = false

@@ -56,7 +56,10 @@ function openTransaction (connection: SqliteConnection, leave: () => void): Sqli
   }
 
   return {
-    execute: connection.execute,
+    execute (statement) {
+      if (!open) throw new Error('The transaction is over')
+      return connection.execute(statement)
+    },
     commit: () => { end(connection.commit) },
     rollback: () => { end(() => {}) }
   }

@@ -10,6 +10,7 @@ import { createBlockWriter } from './block-writer.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
 import { recordUsage, type RunState } from './run-state.ts'
 import type { RunLogger } from './log.ts'
+import type { RunObserver } from './run-observer.ts'
 import type { Toolset } from './toolset.ts'
 
 export interface ModelStepInput {
@@ -22,6 +23,8 @@ export interface ModelStepInput {
   /** Keeps an answer without tool calls back for the caller to show or drop. */
   readonly holdText: boolean
   readonly log: RunLogger
+  readonly runId: string
+  readonly observer?: RunObserver | undefined
 }
 
 export interface ModelStepOutcome {
@@ -55,24 +58,31 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   let characters = 0
   let usage: Usage | undefined
   let finishReason: FinishReason = 'other'
+  const watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
+  let silent = true
 
   try {
     for await (const events of callModel(model, request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry })) {
+      if (silent) watch?.firstOutput()
+      silent = false
       const out: RunEventBody[] = []
       for (const event of events) take(event, out)
       if (out.length > 0) yield out
       if (characters > maxCharacters) throw new AppError('provider_unavailable', 'The model did not stop writing, so its answer was cut.')
     }
   } catch (error) {
-    if (usage === undefined && characters > 0) yield [reportUsage(estimateUsage(request, characters), true)]
+    const unreported = usage === undefined && characters > 0 ? [reportUsage(estimateUsage(request, characters), true)] : []
+    watch?.end({ ok: false, error, usage })
+    if (unreported.length > 0) yield unreported
     throw error
   }
 
   const closing: RunEventBody[] = []
   blocks.close(afterHeld(closing))
   if (usage === undefined) closing.push(reportUsage(estimateUsage(request, characters), true))
+  watch?.end({ ok: true, usage: usage!, finishReason, text: text.toString(), calls }) // reported above at the latest
   if (closing.length > 0) yield closing
-  return { text: text.toString(), reasoning, calls, finishReason, usage: usage!, held: held ?? [] } // reported above at the latest
+  return { text: text.toString(), reasoning, calls, finishReason, usage: usage!, held: held ?? [] }
 
   function take (event: ModelEvent, out: RunEventBody[]): void {
     switch (event.type) {

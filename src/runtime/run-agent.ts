@@ -1,5 +1,5 @@
 import { isAppError, RunStopped, toPublicError, AppError } from '../errors.ts'
-import type { RunEventBody } from '../events/run-event.ts'
+import type { RunEventBody, TerminalEvent } from '../events/run-event.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createOpenEnds } from './open-ends.ts'
 import { createRunState } from './run-state.ts'
@@ -16,13 +16,14 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   const openEnds = createOpenEnds()
   const state = createRunState(input.history)
   const deadline = startDeadline(agent.timeouts.totalMs, signal)
+  let tell = deps.observer?.run({ runId, threadId, agentId: agent.id, agentName: agent.key, model: agent.model })
 
-  yield [
-    { type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: input.answered !== undefined, ...(threadId === undefined ? {} : { threadId }) },
-    ...input.answered ?? []
-  ]
-  openEnds.observe(input.answered ?? [])
   try {
+    yield [
+      { type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: input.answered !== undefined, ...(threadId === undefined ? {} : { threadId }) },
+      ...input.answered ?? []
+    ]
+    openEnds.observe(input.answered ?? [])
     const loop = runLoop(input, deps, state, deadline.signal)
     let next = await loop.next()
     while (next.done !== true) {
@@ -30,19 +31,27 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
       yield next.value
       next = await loop.next()
     }
-    yield ending(next.value)
+    yield told(ending(next.value))
   } catch (error) {
-    yield breaking(deadline.signal.aborted ? deadline.signal.reason : error)
+    yield told(breaking(deadline.signal.aborted ? deadline.signal.reason : error))
   } finally {
     deadline.clear()
+    // Only where its reader left before it ended: otherwise this was told.
+    tell?.({ type: 'run-stopped', reason: 'nobody reads it any more' })
   }
 
-  function ending (end: LoopEnd): Batch<RunEventBody> {
+  function told (events: readonly [...RunEventBody[], TerminalEvent]): Batch<RunEventBody> {
+    tell?.(events.at(-1) as TerminalEvent) // by the type of the tuple
+    tell = undefined
+    return events
+  }
+
+  function ending (end: LoopEnd): readonly [...RunEventBody[], TerminalEvent] {
     if (end.kind === 'suspended') return [{ type: 'run-suspended', approvals: [], pendingCalls: [...end.pendingCalls] }]
     return [{ type: 'message-end', finishReason: end.finishReason, usage: state.usage }, { type: 'run-completed' }]
   }
 
-  function breaking (error: unknown): Batch<RunEventBody> {
+  function breaking (error: unknown): readonly [...RunEventBody[], TerminalEvent] {
     if (error instanceof RunStopped) return [...openEnds.close('stopped'), ...openEnds.stepAfterCalls(), { type: 'run-stopped', reason: error.reason }]
     const { code, message, retryable, ref } = toPublicError(error)
     deps.log[isAppError(error) ? 'warn' : 'error']({ err: error, ref, code }, 'run failed')
@@ -53,9 +62,19 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
 }
 
 function startDeadline (totalMs: number, signal: AbortSignal): { signal: AbortSignal, clear: () => void } {
+  // By hand: on Node 20 AbortSignal.any costs more than the rest of a short run's loop.
   const controller = new AbortController()
+  const stop = () => { controller.abort(signal.reason) }
   const timer = setTimeout(() => {
     controller.abort(new AppError('provider_timeout', `The run took longer than ${Math.round(totalMs / 1000)} seconds.`))
   }, totalMs)
-  return { signal: AbortSignal.any([signal, controller.signal]), clear: () => { clearTimeout(timer) } }
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return {
+    signal: controller.signal,
+    clear: () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    }
+  }
 }

@@ -5,6 +5,7 @@ import type { RunEventBody } from '../events/run-event.ts'
 import type { JsonSchema, ModelMessage, ModelSettings } from '../models/model.ts'
 import type { Checked } from '../tools/schema.ts'
 import type { RunLogger } from './log.ts'
+import type { RunObserver } from './run-observer.ts'
 
 export interface RunInput {
   readonly runId: string
@@ -35,6 +36,7 @@ export interface RunDeps {
   readonly log: RunLogger
   /** Characters of a tool result that reach the model, 0 for all. */
   readonly toolOutputLimit: number
+  readonly observer?: RunObserver | undefined
 }
 
 export interface LoopLimits { readonly maxSteps: number, readonly maxToolCalls: number }

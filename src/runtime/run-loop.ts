@@ -37,7 +37,7 @@ export async function * runLoop (input: RunInput, deps: RunDeps, state: RunState
     yield [{ type: 'step-start', step: state.step }]
     const outcome = yield * modelStep({
       model, state, signal, toolset: offered, timeouts: agent.timeouts, holdText: missing.length > 0, log: deps.log,
-      request: stepRequest(input, state, offered)
+      request: stepRequest(input, state, offered), runId: input.runId, observer: deps.observer
     })
 
     if (outcome.calls.length === 0 && missing.length > 0) {
@@ -98,7 +98,8 @@ async function * runCalls (input: RunInput, deps: RunDeps, state: RunState, limi
     outputLimit: deps.toolOutputLimit,
     callsLeft: limits.maxToolCalls - state.toolCalls,
     canSuspend: input.canSuspend,
-    log: deps.log
+    log: deps.log,
+    observer: deps.observer
   })
   const results: ModelMessage[] = batch.results.map(({ call, content }) => ({ role: 'tool', callId: call.callId, toolName: call.modelName, content }))
   state.messages.push(
@@ -111,7 +112,7 @@ async function * runCalls (input: RunInput, deps: RunDeps, state: RunState, limi
 }
 
 /** The model answered. In a run that asked for a shape, sees to it that the answer has it. */
-async function * answered (input: RunInput, model: Model, state: RunState, outcome: ModelStepOutcome, { log }: RunDeps, signal: AbortSignal): Steps<LoopEnd> {
+async function * answered (input: RunInput, model: Model, state: RunState, outcome: ModelStepOutcome, { log, observer }: RunDeps, signal: AbortSignal): Steps<LoopEnd> {
   let { text, finishReason } = outcome
   const { response, agent } = input
   if (response === undefined) return { kind: 'completed', finishReason }
@@ -123,7 +124,7 @@ async function * answered (input: RunInput, model: Model, state: RunState, outco
     state.messages.push({ role: 'assistant', text, toolCalls: [] }, { role: 'user', content: problem })
     yield [{ type: 'step-start', step: state.step }]
     const next = yield * modelStep({
-      model, state, signal, toolset: noTools, timeouts: agent.timeouts, holdText: false, log, request: stepRequest(input, state, noTools)
+      model, state, signal, toolset: noTools, timeouts: agent.timeouts, holdText: false, log, request: stepRequest(input, state, noTools), runId: input.runId, observer
     })
     yield [stepEnd(state, next)]
     ;({ text, finishReason } = next)

@@ -5,6 +5,7 @@ import { limitText, serialiseOutput } from '../tools/serialise.ts'
 import { isClientTool, type ToolContext } from '../tools/tool.ts'
 import type { CheckedCall } from './checked-call.ts'
 import type { RunLogger } from './log.ts'
+import type { RunObserver } from './run-observer.ts'
 import { runTool } from './tool-call.ts'
 
 export interface ToolBatchInput {
@@ -20,6 +21,7 @@ export interface ToolBatchInput {
   readonly canSuspend: boolean
   readonly signal: AbortSignal
   readonly log: RunLogger
+  readonly observer?: RunObserver | undefined
 }
 
 export interface ToolBatchOutcome {
@@ -72,7 +74,12 @@ export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<
     input.log.info({ tool: toolName, callId }, 'tool call')
     const context = { ...input.context, callId, report }
     const timeoutMs = call.offered.tool.timeoutMs ?? input.timeoutMs
-    const outcome = await runTool(call.offered.tool, call.input, context, { timeoutMs, signal: input.signal })
+    const tell = input.observer?.toolCall({ runId: context.runId, callId, toolName, input: call.input })
+    const outcome = await runTool(call.offered.tool, call.input, context, { timeoutMs, signal: input.signal }).catch((error: unknown) => {
+      tell?.({ ok: false, code: undefined, error })
+      throw error
+    })
+    tell?.(outcome)
     if (outcome.ok) {
       contents.set(call, { content: limitText(serialiseOutput(outcome.output), input.outputLimit), ran: true })
       events.push({ type: 'tool-output', callId, output: outcome.output })

@@ -35,7 +35,7 @@ export function gather (source: AsyncIterable<string>): Readable {
   async function pull (): Promise<void> {
     pulling = true
     try {
-      while (wanted && gathered.length < maxCharacters) {
+      while (hasRoom()) {
         const { done, value } = await iterator.next()
         if (readable.destroyed) return
         if (done === true) return finish()
@@ -49,6 +49,10 @@ export function gather (source: AsyncIterable<string>): Readable {
     } finally {
       pulling = false
     }
+  }
+
+  function hasRoom (): boolean {
+    return wanted && gathered.length < maxCharacters
   }
 
   function flush (): void {

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { runEventBodySchema } from '../../src/events/run-event.ts'
-import { aiSdkProtocol } from '../../src/protocols/ai-sdk/encode.ts'
-import { nativeProtocol } from '../../src/protocols/native/encode.ts'
+import { protocolNames } from '../../src/messages/wire.ts'
+import { completionHeaders } from '../../src/protocols/openai/chunks.ts'
+import { protocolNamed } from '../../src/protocols/registry.ts'
 import { transcripts } from '../src/protocols/ai-sdk/transcripts.ts'
 
 const page = await readFile(new URL('../../docs/protocols.md', import.meta.url), 'utf8')
@@ -20,7 +21,8 @@ t.test('docs/protocols.md names every chunk that the transcripts show', async (t
 })
 
 t.test('docs/protocols.md lists the protocols with their content types', async (t) => {
-  for (const { name, headers } of [aiSdkProtocol, nativeProtocol]) t.match(page, new RegExp(`^\\| \`${name}\` \\|.*\`${headers['content-type']}\``, 'm'))
+  const listed = [...protocolNames.map(protocolNamed), { name: 'openai', headers: completionHeaders }]
+  for (const { name, headers } of listed) t.match(page, new RegExp(`^\\| \`${name}\` \\|.*\`${headers['content-type']}\``, 'm'))
 })
 
 function named (cell: string): string[] {

@@ -4,13 +4,12 @@ export interface Caller { readonly user: string, readonly tenant: string, readon
 
 /** Callers with keys of their own, and the environment of a service that knows them; `user@tenant`, or a user of the default one. */
 export function callersWithKeys<Name extends string> (...names: Name[]): { callers: Readonly<Record<Name, Caller>>, env: Record<string, string> } {
-  const made = names.map((name) => {
+  const callers = {} as Record<Name, Caller> // filled below, for each name
+  const entries = names.map((name) => {
     const [user = '', tenant = 'default'] = name.split('@')
     const { key, entry } = newKey({ user, tenant, roles: [] })
-    return { name, entry, caller: { user, tenant, key, headers: { authorization: `Bearer ${key}` } } satisfies Caller }
+    callers[name] = { user, tenant, key, headers: { authorization: `Bearer ${key}` } }
+    return entry
   })
-  return {
-    callers: Object.fromEntries(made.map(({ name, caller }) => [name, caller] as const)) as { [name in Name]: Caller }, // one for each name
-    env: { AUTH: 'keys', AUTH_KEYS: JSON.stringify(made.map(({ entry }) => entry)) }
-  }
+  return { callers, env: { AUTH: 'keys', AUTH_KEYS: JSON.stringify(entries) } }
 }

@@ -22,7 +22,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   'POST /v1/agents/:agentId/run': { stranger: 'own', bodies: ({ threadId }) => [{ input: 'Hi' }, { input: 'Hi', threadId }] },
   'POST /v1/agents/:agentId/ag-ui': { stranger: 'own', bodies: ({ threadId, runId }) => [{ threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }] },
   'GET /v1/models': { stranger: 'own' },
-  'GET /v1/models/:modelId': { stranger: 'own' },
+  'GET /v1/models/:model': { stranger: 'own' },
   'POST /v1/chat/completions': { stranger: 'own', bodies: () => [{ model: 'quick', messages: [{ role: 'user', content: 'Hi' }] }] },
 
   'POST /v1/threads': { stranger: 'own', bodies: ({ threadId }) => [{ id: threadId, tenantId: 'north', ownerId: 'ada', userId: 'ada' }] },

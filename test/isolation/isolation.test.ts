@@ -107,7 +107,7 @@ function nameOf ({ method, url }: Route): string {
 }
 
 function pathOf ({ url }: Route, { threadId, messageId, runId }: Ids): string {
-  return url.replace(':threadId', threadId).replace(':messageId', messageId).replace(':runId', runId).replace(/:(agentId|modelId)/, 'quick')
+  return url.replace(':threadId', threadId).replace(':messageId', messageId).replace(':runId', runId).replace(/:(agentId|model)$|:agentId(?=\/)/, 'quick')
 }
 
 function bodiesOf (route: Route, ids: Ids): readonly unknown[] {

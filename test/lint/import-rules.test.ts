@@ -39,6 +39,9 @@ const refused = [
   { file: 'src/models/openai-chat.ts', imports: '@fastify/cors' },
   { file: 'src/models/openai-chat.ts', imports: '@prisma/client' },
   { file: 'src/runs/registry.ts', imports: 'fastify-plugin' },
+  { file: 'plugins/metrics.ts', imports: 'prom-client' },
+  { file: 'src/runs/registry.ts', imports: '@opentelemetry/api' },
+  { file: 'src/metrics/run-metrics.ts', imports: '../database/database.ts' },
   { file: 'src/runs/registry.ts', imports: './run-log' },
   { file: 'test/src/runs/registry.test.ts', imports: '../../../src/runs/registry' }
 ]
@@ -56,6 +59,8 @@ const allowed = [
   { file: 'src/database/database.ts', imports: '@prisma/client' },
   { file: 'src/database/database.ts', imports: './generated/sqlite/client.ts' },
   { file: 'src/models/openai-chat.ts', imports: 'openai' },
+  { file: 'src/metrics/run-metrics.ts', imports: 'prom-client' },
+  { file: 'src/tracing/tracer.ts', imports: '@opentelemetry/api' },
   { file: 'src/errors.ts', imports: '@fastify/error' },
   { file: 'src/app.ts', imports: 'fastify' },
   { file: 'plugins/runs.ts', imports: '../src/runs/registry.ts' },

@@ -26,6 +26,8 @@ t.test('an empty environment gives the defaults, frozen', async (t) => {
     drainTimeoutMs: 30_000,
     toolOutputLimit: 100_000,
     historyToolOutputLimit: 4000,
+    otelServiceName: 'parley',
+    otelInstrumentationGenaiCaptureMessageContent: false,
     logLevel: 'info'
   })
   t.ok(Object.isFrozen(config))

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { agentId } from '../../../src/agents/ids.ts'
+import { createKeyVerifier } from '../../../src/auth/key-verifier.ts'
 import { main } from '../../../src/cli/main.ts'
 
 t.test('check says that the configuration is usable and what it holds', async (t) => {
@@ -35,6 +36,23 @@ t.test('agents lists all of them, hidden ones marked, in columns', async (t) => 
   ].join('\n'))
   t.equal(code, 0)
   t.match(await parley(t, ['agents'], { files: { 'parley.config.yaml': 'agents: []\n' } }), { code: 1, out: '', err: /no agents/ })
+})
+
+t.test('key prints a new key with the entry that lets it in, and nothing else to the output', async (t) => {
+  const { code, out, err } = await parley(t, ['key', 'ada', '--tenant', 'north', '--role', 'admin', '--role', 'reader'])
+  t.equal(code, 0)
+  const [, key = '', json = ''] = /^key: {3}(parley_[\w-]{43})\nentry: (\{.*\})\n$/.exec(out) ?? []
+  const entry = JSON.parse(json)
+  t.match(entry, { user: 'ada', tenant: 'north', roles: ['admin', 'reader'] })
+  t.match(await createKeyVerifier([entry])(key), { ok: true, principal: { userId: 'ada', tenantId: 'north' } })
+  t.match(err, /once/)
+  t.notMatch(err, key)
+  const plain = await parley(t, ['key', 'ada'])
+  t.match(plain.out, /"tenant":"default","roles":\[\]/)
+  t.not(plain.out.split('\n')[0], out.split('\n')[0])
+  for (const argv of [['key'], ['key', ''], ['key', 'a', 'b'], ['key', 'a', '--tennant', 'x'], ['key', 'a', '--role'], ['key', 'a', '--tenant', ''], ['key', 'a\nb']]) {
+    t.match(await parley(t, argv), { code: 2, out: '', err: /parley key <user>/ }, argv.join(' '))
+  }
 })
 
 t.test('start starts the server and nothing else does', async (t) => {
