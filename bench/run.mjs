@@ -19,11 +19,12 @@ try {
   for (const name of only) {
     report.lanes[name] = await lanes[name]()
     print(name, report.lanes[name])
+    report.loadAfter = loadavg()[0]
+    // After every lane: what was measured is kept when the rest is cut short.
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
   }
-  report.loadAfter = loadavg()[0]
   const verdicts = judge(report)
   for (const { label, value, limit, met } of verdicts) console.log(`${met ? 'met   ' : 'MISSED'} ${label}: ${value.toFixed(2)} (${limit})`)
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
   process.exitCode = verdicts.every(({ met }) => met) ? 0 : 2
 } finally {
   stop(upstream)
@@ -91,7 +92,7 @@ async function history () {
     const short = await page(target, 50)
     const long = await page(target, 10_000)
     return { pagesPerSecond: short, pagesPerSecondLong: long, shortOverLong: short / long }
-  }, 1)
+  }, { times: 1, warm: false })
 }
 
 async function page (target, messages) {
@@ -126,10 +127,10 @@ async function compare (measure, { fresh = false } = {}) {
   return { floor, parley, ratio: Object.fromEntries(Object.keys(floor).map((key) => [key, floor[key] === 0 ? null : parley[key] / floor[key]])) }
 }
 
-async function rows (measure, times = rounds) {
+async function rows (measure, { times = rounds, warm = true } = {}) {
   const target = await startService()
   const results = []
-  if (times > 1) await measure(target)
+  if (warm) await measure(target)
   for (let round = 0; round < times; round++) results.push(await measure(target))
   stop(target, target.load)
   return { parley: medians(results) }

@@ -3,6 +3,8 @@ import { v7 as uuidv7 } from 'uuid'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
+import type { FileService } from '../src/files/file-service.ts'
+import { openFiles } from '../src/files/files.ts'
 import { createChat, type ChatService } from '../src/runs/chat.ts'
 import { createCheckpointer } from '../src/runs/checkpointer.ts'
 import { createHolder } from '../src/runs/holder.ts'
@@ -21,6 +23,7 @@ declare module 'fastify' {
     database: Database
     chat: ChatService
     headless: HeadlessService
+    files: FileService
     runs: RunService
     threads: ThreadService
     runRegistry: RunRegistry
@@ -47,7 +50,8 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
   const checkpointer = createCheckpointer({ turns, holder, log })
   const observer = observeWith(app.tracing === undefined ? [app.metrics.runs] : [app.metrics.runs, app.tracing.runs])
   const deps = { models, log, toolOutputLimit: config.toolOutputLimit, observer }
-  const chat = createChat({ agents, turns, runs: runRegistry, recovery, checkpointer, holder, deps, newId, historyToolOutputLimit: config.historyToolOutputLimit })
+  const files = openFiles({ config, agents, database, holder, newId, log })
+  const chat = createChat({ agents, turns, runs: runRegistry, recovery, checkpointer, holder, deps, newId, historyToolOutputLimit: config.historyToolOutputLimit, attachments: files.attachments })
 
   app.decorate('agents', agents)
   app.decorate('database', database)
@@ -55,13 +59,16 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
   app.decorate('chat', chat)
   app.decorate('headless', createHeadlessService({ agents, chat, deps, newId }))
   app.decorate('runs', createRunService({ turns, runs: runRegistry, chat }))
-  app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, newId }))
+  app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, files: files.cleanup, newId }))
+  app.decorate('files', files.service)
 
   await recovery.sweep()
+  await files.start()
   const leases = keepLeases({ turns, recovery, holder, log })
   app.addHook('onClose', async () => {
     leases.close()
     await runRegistry.drain(0)
+    await files.close()
     await checkpointer.close()
     await runLog.close()
     await database.close()

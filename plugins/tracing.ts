@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../src/config.ts'
 import type { RequestSpan, Tracing } from '../src/tracing/tracing.ts'
 
@@ -17,15 +18,10 @@ export type TracingPluginOptions = Pick<Config, 'otelExporterOtlpEndpoint' | 'ot
 // Asked for all the time by machines, and of no interest in a trace.
 const untraced: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
 
-export default fp<TracingPluginOptions>(async (app, { otelExporterOtlpEndpoint: endpoint, otelServiceName: serviceName, otelInstrumentationGenaiCaptureMessageContent: captured }) => {
-  if (endpoint === undefined) {
-    app.decorate('tracing', undefined)
-    return
-  }
-  // Loaded here, so that a service without a collector does not pay for it.
-  const { createTracing } = await import('../src/tracing/tracing.ts')
-  const tracing = createTracing({ endpoint, serviceName, content: captured ? 'captured' : 'left-out', log: app.log })
+export default fp<TracingPluginOptions>(async (app, options) => {
+  const tracing = await openTracing(options, app.log)
   app.decorate('tracing', tracing)
+  if (tracing === undefined) return
   app.decorateRequest('span', undefined)
 
   app.addHook('onRequest', async (request) => {
@@ -40,3 +36,11 @@ export default fp<TracingPluginOptions>(async (app, { otelExporterOtlpEndpoint: 
   app.addHook('onResponse', async ({ span }, { statusCode }) => { span?.end({ status: statusCode }) })
   app.addHook('onClose', () => tracing.close())
 }, { name: 'tracing' })
+
+/** Loads what it takes only where a collector is configured. */
+async function openTracing ({ otelExporterOtlpEndpoint: endpoint, otelServiceName: serviceName, otelInstrumentationGenaiCaptureMessageContent: captured }: TracingPluginOptions, log: FastifyBaseLogger): Promise<Tracing | undefined> {
+  if (endpoint === undefined) return undefined
+  // Not in the default export: TypeScript leaves the extension of an import there as it is.
+  const { createTracing } = await import('../src/tracing/tracing.ts')
+  return createTracing({ endpoint, serviceName, content: captured ? 'captured' : 'left-out', log })
+}

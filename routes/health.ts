@@ -1,9 +1,10 @@
+import { healthReference, readyReference } from './reference/service.ts'
 import type { RoutePlugin } from './route-plugin.ts'
 
 const health: RoutePlugin = async (app) => {
-  app.get('/health', async () => ({ status: 'ok' }))
+  app.get('/health', { schema: healthReference }, async () => ({ status: 'ok' }))
 
-  app.get('/ready', async (request, reply) => {
+  app.get('/ready', { schema: readyReference }, async (request, reply) => {
     const status = await app.readiness()
     return reply.code(status === 'ready' ? 200 : 503).send({ status })
   })

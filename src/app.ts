@@ -6,22 +6,29 @@ import closeSignal from '../plugins/close-signal.ts'
 import crossOrigin from '../plugins/cross-origin.ts'
 import errors, { answerClientError, answerFrameworkError, maxParamLength } from '../plugins/errors.ts'
 import metrics from '../plugins/metrics.ts'
+import openapi from '../plugins/openapi.ts'
 import principal from '../plugins/principal.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import readiness from '../plugins/readiness.ts'
 import services from '../plugins/services.ts'
 import streamReply from '../plugins/stream-reply.ts'
 import tracing from '../plugins/tracing.ts'
+import uploads from '../plugins/uploads.ts'
 import chatRoutes from '../routes/api/chat.ts'
 import healthRoutes from '../routes/health.ts'
 import metricsRoutes from '../routes/metrics.ts'
+import openapiRoutes from '../routes/openapi.ts'
+import { tags } from '../routes/reference/describe.ts'
+import { components } from '../routes/reference/shapes.ts'
 import agentRoutes from '../routes/v1/agents.ts'
 import chatCompletionRoutes from '../routes/v1/chat-completions.ts'
+import fileRoutes from '../routes/v1/files.ts'
 import messageRoutes from '../routes/v1/messages.ts'
 import modelRoutes from '../routes/v1/models.ts'
 import runRoutes from '../routes/v1/runs.ts'
 import threadRoutes from '../routes/v1/threads.ts'
 import threadStreamRoutes from '../routes/v1/thread-stream.ts'
+import uploadRoutes from '../routes/v1/uploads.ts'
 import type { AgentRegistry, ModelRegistry } from './agents/registry.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
@@ -61,17 +68,22 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
   await app.register(rateLimit, config)
   await app.register(closeSignal)
   await app.register(streamReply, { heartbeatMs: config.heartbeatMs })
+  await app.register(uploads, { config })
   await app.register(services, { config, agents, models, database })
   await app.register(readiness)
 
+  await app.register(openapi, { config, tags, components })
   await app.register(healthRoutes)
   await app.register(metricsRoutes)
+  await app.register(openapiRoutes)
   await app.register(async (scope) => {
     await scope.register(principal, { config, prefixes: ['/v1', '/api'] })
     await scope.register(agentRoutes, { prefix: '/v1' })
     await scope.register(threadRoutes, { prefix: '/v1' })
     await scope.register(messageRoutes, { prefix: '/v1' })
     await scope.register(threadStreamRoutes, { prefix: '/v1' })
+    await scope.register(fileRoutes, { prefix: '/v1' })
+    await scope.register(uploadRoutes, { prefix: '/v1' })
     await scope.register(runRoutes, { prefix: '/v1' })
     await scope.register(chatCompletionRoutes, { prefix: '/v1' })
     await scope.register(modelRoutes, { prefix: '/v1' })

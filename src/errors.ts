@@ -39,6 +39,8 @@ export interface ErrorDetails {
   readonly issues?: readonly ErrorIssue[]
   readonly reason?: string
   readonly runId?: string
+  /** What there is already, in place of what was refused. */
+  readonly existingId?: string
 }
 
 export interface PublicError {

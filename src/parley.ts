@@ -4,6 +4,7 @@ export type { AgentDefinition, DefinedAgent, ToolProvider } from './agents/agent
 export { defineConfig } from './agents/config.ts'
 export type { ParleyConfig, ProviderDefinition } from './agents/config.ts'
 export { prompt } from './agents/prompt.ts'
+export type { AttachedFile } from './messages/attachment.ts'
 export type { JsonSchema, ModelMessage, ModelSettings, ToolChoice } from './models/model.ts'
 export { defineTool } from './tools/tool.ts'
 export type { Tool, ToolContext, ToolDefinition } from './tools/tool.ts'

@@ -10,6 +10,7 @@ const id = text.max(200)
 export const agentParams = z.object({ agentId: id })
 export const threadParams = z.object({ threadId: id })
 export const messageParams = z.object({ threadId: id, messageId: id })
+export const fileParams = z.object({ threadId: id, fileId: id })
 export const runParams = z.object({ runId: id })
 
 export const limitField = z.coerce.number().int().min(1).max(100).default(50)

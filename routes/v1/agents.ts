@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { agentView } from '../../src/agents/agent-view.ts'
 import { notFound } from '../../src/errors.ts'
 import { decodeConversation } from '../../src/protocols/ai-sdk/decode-conversation.ts'
+import { agentReference } from '../reference/agents.ts'
 import { agentParams, metadataField, pageQuery, text, threadIdField } from '../schemas/fields.ts'
 import { pageOf } from '../schemas/page.ts'
 import type { RoutePlugin } from '../route-plugin.ts'
@@ -16,15 +17,15 @@ const runBody = z.object({
 }).refine((body) => (body.input === undefined) !== (body.messages === undefined), { message: 'expected either "input" or "messages"', path: ['input'] })
 
 const agents: RoutePlugin = async (app) => {
-  app.get('/agents', { schema: { querystring: pageQuery } }, async ({ query }) => pageOf(app.agents.list().map(agentView), query))
+  app.get('/agents', { schema: { ...agentReference.list, querystring: pageQuery } }, async ({ query }) => pageOf(app.agents.list().map(agentView), query))
 
-  app.get('/agents/:agentId', { schema: { params: agentParams } }, async ({ params }) => {
+  app.get('/agents/:agentId', { schema: { ...agentReference.get, params: agentParams } }, async ({ params }) => {
     const agent = app.agents.find(params.agentId)
     if (agent === undefined || agent.hidden) throw notFound('agent')
     return agentView(agent)
   })
 
-  app.post('/agents/:agentId/run', { schema: { params: agentParams, body: runBody } }, async (request, reply) => {
+  app.post('/agents/:agentId/run', { schema: { ...agentReference.run, params: agentParams, body: runBody } }, async (request, reply) => {
     const { input, messages, ...rest } = request.body
     const conversation = input === undefined ? decodeConversation(messages, ['messages']) : [{ role: 'user', content: input } as const]
     return await app.headless.run(request.principal, { agentId: request.params.agentId, messages: conversation, threadId: rest.threadId, responseFormat: rest.responseFormat, tools: rest.tools, metadata: rest.metadata }, reply.closeSignal())

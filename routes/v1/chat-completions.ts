@@ -2,6 +2,7 @@ import { completionBody, decodeCompletion } from '../../src/protocols/openai/com
 import { collectCompletion } from '../../src/protocols/openai/completion.ts'
 import { completionHeaders, encodeChunks } from '../../src/protocols/openai/chunks.ts'
 import { refuseEarlyFailure } from '../../src/protocols/openai/early-failure.ts'
+import { openaiReference } from '../reference/openai.ts'
 import { asOpenAI } from '../openai-errors.ts'
 import type { RoutePlugin } from '../route-plugin.ts'
 
@@ -9,7 +10,7 @@ import type { RoutePlugin } from '../route-plugin.ts'
 const chatCompletions: RoutePlugin = async (app) => {
   asOpenAI(app)
 
-  app.post('/chat/completions', { schema: { body: completionBody } }, async (request, reply) => {
+  app.post('/chat/completions', { schema: { ...openaiReference.complete, body: completionBody } }, async (request, reply) => {
     const { model, stream, stream_options: streamOptions } = request.body
     const { messages, callerInstructions, settings, responseFormat } = decodeCompletion(request.body)
     const signal = reply.closeSignal()

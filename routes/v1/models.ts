@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { notFound } from '../../src/errors.ts'
+import { openaiReference } from '../reference/openai.ts'
 import { asOpenAI } from '../openai-errors.ts'
 import { text } from '../schemas/fields.ts'
 import type { RoutePlugin } from '../route-plugin.ts'
@@ -10,9 +11,9 @@ const modelParams = z.object({ model: text.max(200) })
 const models: RoutePlugin = async (app) => {
   asOpenAI(app)
 
-  app.get('/models', async () => ({ object: 'list', data: app.agents.list().map(modelView) }))
+  app.get('/models', { schema: openaiReference.models }, async () => ({ object: 'list', data: app.agents.list().map(modelView) }))
 
-  app.get('/models/:model', { schema: { params: modelParams } }, async ({ params }) => {
+  app.get('/models/:model', { schema: { ...openaiReference.model, params: modelParams } }, async ({ params }) => {
     const agent = app.agents.find(params.model)
     if (agent === undefined || agent.hidden) throw notFound('model')
     return modelView(agent)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
+import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 
@@ -50,6 +51,9 @@ export const agentSchema = z.strictObject({
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
   responseFormat: schema.optional(),
+  fileUpload: z.boolean().default(false),
+  vision: z.boolean().default(false),
+  formatAttachment: callable<(file: AttachedFile, description: string) => string | Promise<string>>('a function').optional(),
   maxSteps: positive.optional(),
   maxToolCalls: positive.nullable().optional(),
   toolChoice: toolChoiceSchema.default('auto'),

@@ -1,5 +1,6 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import { AppError, isAppError } from '../errors.ts'
+import type { FileStore } from '../files/file-store.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
 import type { Connection, Provider } from './client.ts'
@@ -7,6 +8,7 @@ import { translate, translating } from './failures.ts'
 import { migrate, readMigrations } from './migrator.ts'
 import { openPostgresql } from './postgresql.ts'
 import { openSqlite } from './sqlite.ts'
+import { createFileStore } from './file-store.ts'
 import { createThreadStore } from './thread-store.ts'
 import { createTurnStore } from './turn-store.ts'
 
@@ -25,6 +27,7 @@ export interface Database {
   readonly provider: Provider
   readonly threads: ThreadStore
   readonly turns: TurnStore
+  readonly files: FileStore
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
   /** Idempotent. */
@@ -50,6 +53,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     provider,
     threads: translating(createThreadStore(connection)),
     turns: translating(createTurnStore(connection)),
+    files: translating(createFileStore(connection)),
     ping: async () => {
       try {
         await driver.query(sql`SELECT 1`)

@@ -1,4 +1,4 @@
-import { join, sqltag as sql } from '@prisma/client/runtime/client'
+import { join, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
 import { v7 as uuid } from 'uuid'
 import { textOf, type MessagePart } from '../messages/parts.ts'
 import type { Checkpoint, TurnEnd, TurnStore } from '../runs/turn-store.ts'
@@ -11,7 +11,9 @@ import { searchable } from './text.ts'
 class StaleRun extends Error {}
 
 // Three arguments a run, far below what one statement may have.
-const maxCheckpointsPerStatement = 1_000
+const maxCheckpointsPerStatement = 1_024
+
+const noCheckpoint = sql`(${null}, ${null}, ${null})`
 
 export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'checkpoint' | 'finish' | 'interrupt'> {
   function ending (work: (tx: Executor) => Promise<void>): Promise<boolean> {
@@ -57,11 +59,17 @@ export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'chec
 /** One statement for all runs of a process; a message whose run is not the holder's any more does not match. */
 function saveParts (tx: Executor, holder: string, checkpoints: readonly Checkpoint[]): Promise<{ runId: string }[]> {
   if (checkpoints.length === 0) return Promise.resolve([])
-  const rows = checkpoints.map(({ runId, messageId, parts }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)})`)
+  const rows = toPowerOfTwo(checkpoints.map(({ runId, messageId, parts }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)})`))
   return tx.query<{ runId: string }>(sql`UPDATE "Message" SET parts = saved.column3
     FROM (VALUES ${join(rows)}) AS saved JOIN "Run" r ON r.id = saved.column1
     WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id
     RETURNING "Message"."runId"`)
+}
+
+/** Filled up with rows that match nothing: a statement for every number of runs would never be prepared when it is needed. */
+function toPowerOfTwo (rows: readonly Sql[]): Sql[] {
+  const length = 2 ** Math.ceil(Math.log2(rows.length))
+  return [...rows, ...Array.from({ length: length - rows.length }, () => noCheckpoint)]
 }
 
 /** First of all writes, because whoever removes a thread locks it first too: the other order would be a deadlock. */

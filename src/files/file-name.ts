@@ -22,7 +22,7 @@ export function extensionOf (name: string): string {
 
 /** The header by which a browser saves a file under its name, in ASCII for old ones and as it is for all others (RFC 6266). */
 export function contentDisposition (kind: 'inline' | 'attachment', name: string): string {
-  const ascii = name.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
+  const ascii = name.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^\x20-\x7e]/gu, '_').replace(/["\\%]/g, '_')
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

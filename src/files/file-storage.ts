@@ -25,6 +25,8 @@ export interface FileStorage {
   remove: (keys: readonly string[]) => Promise<void>
   /** Removes what a dead process was receiving. */
   removeStale: () => Promise<void>
+  /** Whether the bytes are those of this database: of the first one that asked. */
+  belongsTo: (databaseId: string) => Promise<boolean>
   /** Keys that have not changed for so long, in batches. */
   settledKeys: (olderThanMs: number) => AsyncGenerator<readonly string[], void>
 }

@@ -51,6 +51,8 @@ export interface FileStore {
   setStep: (claim: Claim, step: string) => Promise<void>
   /** False, and nothing written, when the claim is no longer the file's. */
   finish: (claim: Claim, outcome: FileOutcome) => Promise<boolean>
+  /** The same for as long as the database lives, and of no other. */
+  databaseId: () => Promise<string>
   /** Which of these keys belong to a file of anybody. */
   knownKeys: (keys: readonly string[]) => Promise<ReadonlySet<string>>
 }

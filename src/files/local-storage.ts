@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, open, opendir, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, opendir, readdir, readFile, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { isProvablyDead } from '../runs/holder.ts'
@@ -67,6 +67,12 @@ export function createLocalStorage ({ folder, holder, newId }: LocalStorageOptio
         if (isProvablyDead(writer, holder) || (writer !== holder && age > forgottenMs)) await rm(path, { force: true })
       }
     },
+    belongsTo: async (databaseId) => {
+      const marker = join(folder, 'database')
+      await makeFolders()
+      await unlessTaken(writeFile(marker, databaseId, { flag: 'wx' }))
+      return (await readFile(marker, 'utf8')) === databaseId
+    },
     settledKeys: (olderThanMs) => settledKeys(kept, olderThanMs)
   }
   return translated(storage)
@@ -132,6 +138,14 @@ async function * settledKeys (folder: string, olderThanMs: number): AsyncGenerat
   if (batch.length > 0) yield batch
 }
 
+async function unlessTaken (promise: Promise<void>): Promise<void> {
+  try {
+    await promise
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
 async function absent<T> (promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise
@@ -159,6 +173,7 @@ function translated (storage: FileStorage): FileStorage {
     read: (key, limit) => translating(storage.read(key, limit)),
     size: (key) => translating(storage.size(key)),
     remove: (keys) => translating(storage.remove(keys)),
-    removeStale: () => translating(storage.removeStale())
+    removeStale: () => translating(storage.removeStale()),
+    belongsTo: (databaseId) => translating(storage.belongsTo(databaseId))
   }
 }

@@ -68,7 +68,12 @@ function isMostlyAscii (sample: Uint8Array): boolean {
   return sample.filter((byte) => byte >= 0x80).length < sample.length * 0.3
 }
 
+// What bytes 0x80 to 0x9f are; a space where there is nothing.
+const western = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ'
+
 function decode (bytes: Uint8Array, encoding: string): string | undefined {
+  // Not by TextDecoder: in Node 20 it takes Windows-1252 for Latin-1.
+  if (encoding === 'windows-1252') return Buffer.from(bytes).toString('latin1').replace(/[\x80-\x9f]/g, (char) => western[char.charCodeAt(0) - 0x80]?.trim() || char)
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes)
   } catch {

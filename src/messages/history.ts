@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limitText, serialiseOutput } from '../tools/serialise.ts'
 import { isToolPart, toolNameOf, type MessagePart, type ToolPart } from './parts.ts'
+import { attachedId, type Attachment } from './attachment.ts'
 import type { KeptReasoning, ModelMessage, ModelToolCall } from '../models/model.ts'
 import type { Message } from '../threads/message.ts'
 
@@ -11,6 +12,8 @@ export interface HistoryOptions {
   readonly toolOutputLimit: number
   /** The name a model knows a tool by, where that differs. */
   readonly toolName?: (toolName: string) => string
+  /** What the model is given of files, by file id. */
+  readonly attachments?: ReadonlyMap<string, Attachment>
 }
 
 const interrupted = 'This call was interrupted: it has no result.'
@@ -21,12 +24,12 @@ const interrupted = 'This call was interrupted: it has no result.'
  * left out; nothing empty is said.
  */
 export function toModelMessages (messages: readonly HistoryMessage[], options: HistoryOptions): ModelMessage[] {
-  const { toolOutputLimit, toolName = (name) => name } = options
+  const { toolOutputLimit, toolName = (name) => name, attachments = new Map<string, Attachment>() } = options
   const currentTurn = messages.findLastIndex((message) => message.role === 'user')
   const uniqueCallId = createUniqueIds()
 
   return messages.flatMap((message, index) => {
-    if (message.role === 'user') return userMessage(message.parts)
+    if (message.role === 'user') return userMessage(message.parts, attachments, index === currentTurn)
     const limit = index > currentTurn ? 0 : toolOutputLimit
     return stepsOf(message.parts).flatMap((step) => stepMessages(step, limit))
   })
@@ -53,15 +56,17 @@ export function limitHistory<T extends Pick<Message, 'role'>> (messages: readonl
   return messages.slice(lastUser === -1 ? start : Math.min(start, lastUser))
 }
 
-function userMessage (parts: readonly MessagePart[]): ModelMessage[] {
-  const content = joinText(parts)
-  return content === '' ? [] : [{ role: 'user', content }]
+function userMessage (parts: readonly MessagePart[], attachments: ReadonlyMap<string, Attachment>, isNewest: boolean): ModelMessage[] {
+  const content = joinText(parts, attachments)
+  const images = isNewest ? parts.flatMap((part) => part.type === 'file' ? attachments.get(attachedId(part) ?? '')?.image ?? [] : []) : []
+  return content === '' && images.length === 0 ? [] : [{ role: 'user', content, ...(images.length === 0 ? {} : { images }) }]
 }
 
-function joinText (parts: readonly MessagePart[]): string {
+function joinText (parts: readonly MessagePart[], attachments?: ReadonlyMap<string, Attachment>): string {
   return parts.flatMap((part) => {
     if (part.type === 'text') return part.text === '' ? [] : [part.text]
-    return part.type === 'file' ? [`[File: ${part.filename ?? 'unnamed'} (${part.mediaType})]`] : []
+    if (part.type !== 'file') return []
+    return [attachments?.get(attachedId(part) ?? '')?.text ?? `[File: ${part.filename ?? 'unnamed'} (${part.mediaType})]`]
   }).join('\n\n')
 }
 

@@ -36,9 +36,12 @@ export interface KeptReasoning extends ReasoningKey {
   readonly text: string
 }
 
+/** An image as a model sees it. */
+export interface ModelImage { readonly mediaType: string, readonly base64: string }
+
 /** What a model is given. Every tool call in it is followed by its result before the next message. */
 export type ModelMessage =
-  | { readonly role: 'user', readonly content: string }
+  | { readonly role: 'user', readonly content: string, readonly images?: readonly ModelImage[] }
   | { readonly role: 'assistant', readonly text: string, readonly reasoning?: readonly KeptReasoning[], readonly toolCalls: readonly ModelToolCall[] }
   | { readonly role: 'tool', readonly callId: string, readonly toolName: string, readonly content: string }
 

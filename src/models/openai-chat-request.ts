@@ -1,5 +1,5 @@
 import type { OpenAI } from 'openai'
-import type { JsonSchema, ModelMessage, ModelRequest, ModelSettings, ToolChoice } from './model.ts'
+import type { JsonSchema, ModelImage, ModelMessage, ModelRequest, ModelSettings, ToolChoice } from './model.ts'
 import type { Dialect } from './openai-dialect.ts'
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming
@@ -30,11 +30,19 @@ function system ({ instructions, responseSchema }: ModelRequest, dialect: Dialec
 
 function chatMessage (message: ModelMessage): Message[] {
   switch (message.role) {
-    case 'user': return [{ role: 'user', content: wellFormed(message.content) }]
+    case 'user': return [{ role: 'user', content: userContent(message) }]
     case 'tool': return [{ role: 'tool', tool_call_id: message.callId, content: wellFormed(message.content) }]
     case 'assistant': return assistant(message)
     default: return message satisfies never
   }
+}
+
+/** Text alone stays text: some servers take nothing else. */
+function userContent ({ content, images = [] }: ModelMessage & { role: 'user' }): string | OpenAI.ChatCompletionContentPart[] {
+  const text = wellFormed(content)
+  if (images.length === 0) return text
+  const pixels = images.map((image) => ({ type: 'image_url' as const, image_url: { url: imageUrl(image) } }))
+  return text === '' ? pixels : [{ type: 'text', text }, ...pixels]
 }
 
 function assistant ({ text, toolCalls }: ModelMessage & { role: 'assistant' }): Message[] {
@@ -44,6 +52,11 @@ function assistant ({ text, toolCalls }: ModelMessage & { role: 'assistant' }): 
   }
   // Providers refuse an assistant message that says nothing.
   return text === '' ? [] : [{ role: 'assistant', content: wellFormed(text) }]
+}
+
+/** The pixels themselves: no provider has to fetch anything. */
+export function imageUrl ({ mediaType, base64 }: ModelImage): string {
+  return `data:${mediaType};base64,${base64}`
 }
 
 /** Half a surrogate pair, of an emoji cut in two, makes strict providers refuse the whole history. */

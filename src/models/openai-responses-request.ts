@@ -1,6 +1,6 @@
 import type { OpenAI } from 'openai'
 import type { JsonSchema, KeptReasoning, ModelMessage, ModelRequest, ModelSettings, ToolChoice } from './model.ts'
-import { isStrict, plainName, wellFormed } from './openai-chat-request.ts'
+import { imageUrl, isStrict, plainName, wellFormed } from './openai-chat-request.ts'
 import type { ResponsesDialect } from './openai-responses-dialect.ts'
 
 type Params = OpenAI.Responses.ResponseCreateParamsStreaming
@@ -33,11 +33,18 @@ function instructionsOf ({ instructions, responseSchema }: ModelRequest, { respo
 
 function items (message: ModelMessage, modelId: string): Item[] {
   switch (message.role) {
-    case 'user': return [{ role: 'user', content: wellFormed(message.content) }]
+    case 'user': return [{ role: 'user', content: userContent(message) }]
     case 'tool': return [{ type: 'function_call_output', call_id: message.callId, output: wellFormed(message.content) }]
     case 'assistant': return [...reasoningItems(message, modelId), ...said(message.text), ...calls(message)]
     default: return message satisfies never
   }
+}
+
+function userContent ({ content, images = [] }: ModelMessage & { role: 'user' }): string | OpenAI.Responses.ResponseInputContent[] {
+  const text = wellFormed(content)
+  if (images.length === 0) return text
+  const pixels = images.map((image) => ({ type: 'input_image' as const, detail: 'auto' as const, image_url: imageUrl(image) }))
+  return text === '' ? pixels : [{ type: 'input_text', text }, ...pixels]
 }
 
 function reasoningItems ({ reasoning = [] }: ModelMessage & { role: 'assistant' }, modelId: string): Item[] {

@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
 import { AppError, invalidRequest, isAppError, notFound, RunStopped } from '../errors.ts'
+import type { Attachments } from '../files/attachments.ts'
 import type { RunEvent } from '../events/run-event.ts'
 import { limitHistory, toModelMessages } from '../messages/history.ts'
 import type { MessagePart } from '../messages/parts.ts'
@@ -12,6 +13,7 @@ import { runAgent } from '../runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
 import type { BatchStream } from '../streams/batch.ts'
 import type { Thread } from '../threads/thread-store.ts'
+import { reportingDropped, withOwnFiles } from './attached-files.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import { decideLetGo, decideTurn, lookupOf, type TurnDecision, type TurnIds } from './decide-turn.ts'
 import { leaseUntil } from './lease-keeper.ts'
@@ -33,6 +35,7 @@ export interface ChatOptions {
   readonly checkpointer: Checkpointer
   readonly holder: string
   readonly deps: RunDeps
+  readonly attachments: Attachments
   readonly historyToolOutputLimit: number
   /** Ids of rows made here: unique and sortable by time. */
   readonly newId: () => string
@@ -44,6 +47,8 @@ export interface TurnInput {
   readonly agentId: string | undefined
   readonly request: TurnRequest
   readonly metadata: Readonly<Record<string, unknown>> | undefined
+  /** Under which the client reaches the service: uploads may be referred to by it. */
+  readonly baseUrl?: string | undefined
   /** How the run is made, where that is not a chat's way. */
   readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'>
 }
@@ -88,15 +93,16 @@ export interface ChatService {
 const chatRun = { mode: 'chat', useTools: true, canSuspend: true } as const
 
 export function createChat (options: ChatOptions): ChatService {
-  const { agents, turns, runs, recovery, holder, deps } = options
+  const { agents, turns, runs, recovery, holder, deps, attachments } = options
 
   return {
-    async takeTurn (principal, input) {
+    async takeTurn (principal, asked) {
+      const { input, dropped } = await withOwnFiles(attachments, principal, asked)
       const ids = { runId: options.newId(), userMessageId: options.newId(), answerId: options.newId() }
       const reservation = runs.reserve(ids.runId)
       try {
         const turn = await freeingThread(() => beginWithFallback(principal, input, ids))
-        if (turn.decision.kind === 'run') await start(principal, input, turn.decision, turn, reservation)
+        if (turn.decision.kind === 'run') await start(principal, input, { ...turn, decision: turn.decision, dropped }, reservation)
         return replyTo(principal, input.threadId, turn)
       } finally {
         reservation.release()
@@ -130,6 +136,8 @@ export function createChat (options: ChatOptions): ChatService {
   }
 
   interface Turn { readonly decision: TurnDecision, readonly agent: Agent, readonly thread: Thread | undefined }
+  /** A turn that comes to a run, and the files it was asked with that are not the thread's. */
+  interface StartedTurn extends Turn { readonly decision: TurnDecision & { kind: 'run' }, readonly dropped: readonly string[] }
 
   async function begin (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Turn> {
     const { threadId, request } = input
@@ -190,13 +198,13 @@ export function createChat (options: ChatOptions): ChatService {
     }
   }
 
-  async function start (principal: Principal, input: TurnInput, decision: TurnDecision & { kind: 'run' }, { agent, thread }: Turn, reservation: Reservation): Promise<void> {
+  async function start (principal: Principal, input: TurnInput, { agent, thread, decision, dropped }: StartedTurn, reservation: Reservation): Promise<void> {
     const { runId, messageId, continues } = decision
     const metadata = { ...thread?.metadata, ...input.metadata }
     const runDeps = { ...deps, log: deps.log.child({ runId, threadId: input.threadId }) }
     const runInput: RunInput = {
       ...chatRun, ...input.run, runId, messageId, agent, principal, metadata, threadId: input.threadId,
-      history: contextOf(decision, agent),
+      history: await contextOf(principal, input.threadId, decision, agent),
       ...(continues === undefined ? {} : { answered: continues.events })
     }
     const initialParts = continues?.parts ?? []
@@ -212,15 +220,16 @@ export function createChat (options: ChatOptions): ChatService {
       record: (events) => recorder.record(events),
       events: (signal) => {
         const both = AbortSignal.any([signal, abort.signal])
-        const events = runAgent(runInput, runDeps, both)
+        const events = reportingDropped(runAgent(runInput, runDeps, both), dropped)
         return wantsTitle ? titled(events, { deps: runDeps, turns, agent, principal, threadId: input.threadId, context: decision.context, signal: both }) : events
       }
     })
   }
 
-  function contextOf ({ context }: TurnDecision & { kind: 'run' }, agent: Agent) {
+  async function contextOf (principal: Principal, threadId: string, { context }: TurnDecision & { kind: 'run' }, agent: Agent) {
     const kept = agent.maxHistory === undefined ? context : limitHistory(context, agent.maxHistory)
-    return toModelMessages(kept, { toolOutputLimit: options.historyToolOutputLimit })
+    const files = await attachments.contextFor({ principal, threadId, agent, messages: kept })
+    return toModelMessages(kept, { toolOutputLimit: options.historyToolOutputLimit, attachments: files })
   }
 
   function replyTo (principal: Principal, threadId: string, { decision, agent }: Turn): Reply {

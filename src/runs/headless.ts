@@ -87,6 +87,7 @@ export async function drainRun (events: BatchStream<RunEventBody | RunEvent>): P
     if (event.agentPath !== undefined) return
     switch (event.type) {
       case 'step-start': text = ''; break
+      case 'text-start': if (text !== '') text += '\n\n'; break
       case 'text-delta': text += event.delta; break
       case 'tool-input-complete': calls.set(event.callId, { callId: event.callId, toolName: event.toolName, input: event.input }); break
       case 'tool-input-invalid': calls.set(event.callId, { callId: event.callId, toolName: event.toolName, input: event.input, error: event.message }); break

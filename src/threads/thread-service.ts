@@ -38,10 +38,12 @@ export interface ThreadServiceOptions {
   readonly turns: Pick<TurnStore, 'activeRun'>
   readonly agents: AgentRegistry
   readonly chat: { stop: (principal: Principal, threadId: string) => Promise<unknown> }
+  /** Takes what else belongs to threads away with them; `threadId` is absent for all of the principal's. */
+  readonly files: { withThreads: <T>(principal: Principal, threadId: string | undefined, work: () => Promise<T>) => Promise<T> }
   readonly newId: () => string
 }
 
-export function createThreadService ({ store, turns, agents, chat, newId }: ThreadServiceOptions): ThreadService {
+export function createThreadService ({ store, turns, agents, chat, files, newId }: ThreadServiceOptions): ThreadService {
   return {
     create: async (principal, { id = newId(), agentId, title, metadata }) =>
       await store.create(principal, { id, agentId: agentIdOf(agentId), title, metadata }),
@@ -54,9 +56,9 @@ export function createThreadService ({ store, turns, agents, chat, newId }: Thre
     },
     async remove (principal, threadId) {
       await chat.stop(principal, threadId)
-      if (!await store.remove(principal, threadId)) throw notFound('thread')
+      if (!await files.withThreads(principal, threadId, () => store.remove(principal, threadId))) throw notFound('thread')
     },
-    removeAll: async (principal) => await store.removeAll(principal),
+    removeAll: async (principal) => await files.withThreads(principal, undefined, () => store.removeAll(principal)),
     history: async (principal, threadId, query) => found('thread', await store.history(principal, threadId, query)),
     siblings: async (principal, threadId, messageId, query) => found('message', await store.siblings(principal, threadId, messageId, query)),
     async removeMessage (principal, threadId, messageId) {

@@ -37,6 +37,12 @@ for (const name of responseRecordings) {
   })
 }
 
+t.test('the messages of one response are paragraphs where there are no blocks', async (t) => {
+  const { url } = await startReplay(t, readResponses('openai-phase'))
+  const { body } = await post(`${url}/v1/agents/tester/run`, { input: 'News?' })
+  t.match(JSON.parse(body).text, /^Got it\n\nHere are a few/)
+})
+
 t.test('reasoning goes back to the model it came from, in the same run and in later turns', async (t) => {
   const recorded = readResponses('openai-reasoning')
   const { ask, bodies } = await startReplay(t, recorded)

@@ -61,6 +61,6 @@ async function routesOf (t: Test): Promise<string[]> {
     if (entry === undefined) return []
     path.splice((entry['indent'] ?? '').length / 4, Infinity, entry['part'] ?? '')
     const methods = entry['methods']?.split(', ') ?? []
-    return methods.filter((method) => method !== 'HEAD' && method !== 'OPTIONS').map((method) => `${method} ${path.join('')}`)
+    return methods.filter((method) => method !== 'HEAD' && method !== 'OPTIONS').map((method) => `${method} ${path.join('')}`).filter((request) => !request.includes(' /docs/'))
   })
 }

@@ -21,7 +21,9 @@ const userPartSchema = z.discriminatedUnion('type', [
     type: z.literal('file'),
     mediaType: plain.min(1),
     url: plain.regex(/^(?:https?:|data:|\/)/i, 'expected an http, https or data URL, or a path of this service'),
-    filename: plain.optional()
+    filename: plain.optional(),
+    // Of what clients keep with a file only the id of an upload is ours.
+    providerMetadata: z.object({ parley: z.object({ fileId: plain.max(200) }) }).optional().catch(undefined)
   })
 ])
 
@@ -86,8 +88,8 @@ function partMessage (part: unknown, issue: z.core.$ZodIssue): string {
 
 function withoutAbsent (part: z.output<typeof userPartSchema>): MessagePart {
   if (part.type === 'text') return part
-  const { filename, ...file } = part
-  return filename === undefined ? file : { ...file, filename }
+  const { filename, providerMetadata, ...file } = part
+  return { ...file, ...(filename === undefined ? {} : { filename }), ...(providerMetadata === undefined ? {} : { providerMetadata }) }
 }
 
 function isEmpty (parts: readonly MessagePart[]): boolean {

@@ -1,3 +1,4 @@
+import { attachedId } from '../../messages/attachment.ts'
 import type { MessagePart } from '../../messages/parts.ts'
 import type { MessageView, Rating } from '../../threads/message.ts'
 import type { MessageMetadata } from './metadata.ts'
@@ -10,8 +11,14 @@ export interface UIMessage {
   readonly parts: readonly MessagePart[]
 }
 
+export interface Shown {
+  readonly threadId: string
+  /** In front of the paths of uploads, so that browsers of other origins find them. */
+  readonly baseUrl?: string
+}
+
 /** A stored message as history shows it: under the id its client knows it by. */
-export function toUIMessage (view: MessageView, { threadId }: { threadId: string }): UIMessage {
+export function toUIMessage (view: MessageView, { threadId, baseUrl = '' }: Shown): UIMessage {
   const { id, clientId, role, parts, status, finishReason, usage, costUsd, model, runId, createdAt, rating, siblings } = view
   const metadata = {
     createdAt: createdAt.toISOString(),
@@ -25,5 +32,9 @@ export function toUIMessage (view: MessageView, { threadId }: { threadId: string
     ...(rating === undefined ? {} : { rating }),
     siblings
   }
-  return { id: clientId ?? id, role, metadata, parts }
+  return { id: clientId ?? id, role, metadata, parts: parts.map((part) => withAddress(part, baseUrl)) }
+}
+
+function withAddress (part: MessagePart, baseUrl: string): MessagePart {
+  return part.type === 'file' && attachedId(part) !== undefined && part.url.startsWith('/') ? { ...part, url: baseUrl + part.url } : part
 }

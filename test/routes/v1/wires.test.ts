@@ -76,10 +76,9 @@ t.test('a running reply is resumed on the wire that is asked for', async (t) => 
   const { url } = await startApp(t, { model: scriptedModel([['Hel', { until: waiting }, 'lo']]) })
   const first = await openStream(`${url}/v1/threads/thread-1/messages`, body)
   await until('the answer has begun', () => first.text() === 'Hel')
-  const readers = ['/v1/threads/thread-1/stream?protocol=text', '/api/chat/thread-1/stream?protocol=native', '/v1/threads/thread-1/stream'].map((path) => fetch(`${url}${path}`).then(read))
-  await new Promise((resolve) => { setTimeout(resolve, 50) }) // they need not have arrived for the test to be right
+  const replies = await Promise.all(['/v1/threads/thread-1/stream?protocol=text', '/api/chat/thread-1/stream?protocol=native', '/v1/threads/thread-1/stream'].map((path) => fetch(`${url}${path}`)))
   goOn()
-  const [text, native, sdk] = await Promise.all(readers)
+  const [text, native, sdk] = await Promise.all(replies.map(read))
   await first.ended
   t.equal(text?.body, 'Hello')
   t.match(native?.body, /^event: run-completed$/m)

@@ -1,0 +1,72 @@
+// The things of one small conversation, as they appear in all examples.
+
+export const threadId = 'thread-4f2a91c0'
+export const agentId = '5b0d1f6e-3c52-5a0e-9d7b-0f4f6f3d2a11'
+export const questionId = '0197a3b2-6c1e-7b40-8a11-3d5f0c9e2b01'
+export const answerId = '0197a3b2-6c1f-7d02-9c3e-5a7b1e4d8f02'
+export const runId = '0197a3b2-6c1f-7d02-9c3e-61b2c3d4e5f6'
+
+const createdAt = '2026-03-01T09:30:00.000Z'
+const usage = { input: 42, output: 9, reasoning: 0, cachedRead: 0, cacheWrite: 0 }
+
+export const threadExample = {
+  id: threadId, agentId, title: 'Opening hours on Sunday', metadata: { shop: 'north' }, archived: false, headId: answerId,
+  messageCount: 2, createdAt, updatedAt: '2026-03-01T09:30:02.000Z', lastMessageAt: '2026-03-01T09:30:02.000Z'
+}
+
+export const questionExample = {
+  id: questionId, role: 'user', metadata: { createdAt, status: 'completed', threadId, siblings: 1 },
+  parts: [{ type: 'text', text: 'When do you open on Sunday?' }]
+}
+
+export const answerExample = {
+  id: answerId, role: 'assistant',
+  metadata: { createdAt, status: 'completed', finishReason: 'stop', usage, model: 'openai:gpt-4.1-mini', threadId, runId, siblings: 1 },
+  parts: [{ type: 'step-start' }, { type: 'text', text: 'At ten.', state: 'done' }]
+}
+
+export const runExample = { id: runId, threadId, messageId: answerId, agentId, status: 'completed', errorCode: null, createdAt, endedAt: '2026-03-01T09:30:02.000Z' }
+
+export const agentExample = {
+  id: agentId, key: 'assistant', name: 'Assistant', description: 'Answers questions and does sums.', model: 'openai:gpt-4.1-mini',
+  fileUpload: false, vision: false, retrieval: false, suggestions: false
+}
+
+export const runResultExample = { output: 'At ten.', text: 'At ten.', usage, finishReason: 'stop', toolCalls: [] }
+
+export const usageLineExample = { model: 'openai:gpt-4.1-mini', agentPath: '', calls: 1, usage, estimated: false }
+
+const fileId = '0197a3b2-7a10-7e44-b1c2-8d9e0f1a2b3c'
+
+export const fileExample = {
+  id: fileId, threadId, name: 'visitors.csv', mediaType: 'text/csv', size: 23, status: 'completed', step: null, error: null,
+  facts: { encoding: 'utf-8', rows: 1, columns: ['city', 'visitors'], delimiter: ',' },
+  url: `/v1/threads/${threadId}/files/${fileId}/content`, createdAt, updatedAt: createdAt
+}
+
+export const modelExample = { id: 'assistant', object: 'model', created: 0, owned_by: 'parley' }
+
+export const completionExample = {
+  id: `chatcmpl-${runId}`, object: 'chat.completion', created: 1_772_357_400, model: 'assistant',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'At ten.', refusal: null }, logprobs: null, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 42, completion_tokens: 9, total_tokens: 51, prompt_tokens_details: { cached_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0 } }
+}
+
+export const chatStreamExample = frames(
+  { type: 'start', messageId: answerId }, { type: 'start-step' }, { type: 'text-start', id: 'b1' }, { type: 'text-delta', id: 'b1', delta: 'At ten.' }, { type: 'text-end', id: 'b1' },
+  { type: 'finish-step' }, { type: 'finish', finishReason: 'stop', messageMetadata: answerExample.metadata }
+) + 'data: [DONE]\n\n'
+
+export const eventStreamExample = [
+  { type: 'message-start', messageId: answerId, runId, threadId, agentId, model: 'openai:gpt-4.1-mini', continued: false, seq: 0, at: createdAt },
+  { type: 'step-start', step: 1, seq: 1, at: createdAt }
+].map((event) => `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+
+export const completionStreamExample = frames(
+  { id: `chatcmpl-${runId}`, object: 'chat.completion.chunk', created: 1_772_357_400, model: 'assistant', choices: [{ index: 0, delta: { content: 'At ten.' }, finish_reason: null }] },
+  { id: `chatcmpl-${runId}`, object: 'chat.completion.chunk', created: 1_772_357_400, model: 'assistant', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+) + 'data: [DONE]\n\n'
+
+function frames (...chunks: readonly object[]): string {
+  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { errorCodes, type ErrorCode } from '../../src/errors.ts'
+import { finishReasonSchema } from '../../src/events/run-event.ts'
+import { usageSchema } from '../../src/events/usage.ts'
+import { fileStatuses } from '../../src/files/file.ts'
+import { messagePartSchema } from '../../src/messages/parts.ts'
+import { messageStatuses } from '../../src/threads/message.ts'
+
+// What the routes answer, for the description only: nothing is checked against these when it is sent.
+
+/** Shapes that have a name of their own in the description. */
+export const components = z.registry<{ id: string }>()
+
+const when = z.iso.datetime()
+const metadata = z.record(z.string(), z.unknown())
+const code = z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]])
+
+export const errorShape = named('Error', z.object({
+  code,
+  message: z.string(),
+  retryable: z.boolean(),
+  ref: z.string().regex(/^[0-9a-f]{8}$/),
+  details: z.object({
+    issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    reason: z.string().optional(),
+    runId: z.string().optional(),
+    existingId: z.string().optional()
+  }).optional()
+}))
+
+export const openaiErrorShape = named('OpenAIError', z.object({
+  error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code })
+}))
+
+export const usageShape = named('Usage', usageSchema.clone())
+
+export const threadShape = named('Thread', z.object({
+  id: z.string(), agentId: z.string(), title: z.string().nullable(), metadata, archived: z.boolean(), headId: z.string().nullable(),
+  messageCount: z.number().int(), createdAt: when, updatedAt: when, lastMessageAt: when.nullable()
+}))
+
+export const messagePartShape = named('MessagePart', messagePartSchema.clone())
+
+export const messageShape = named('Message', z.object({
+  id: z.string(),
+  role: z.enum(['user', 'assistant']),
+  metadata: z.object({
+    createdAt: when,
+    status: z.enum(messageStatuses),
+    finishReason: finishReasonSchema.optional(),
+    usage: usageShape.optional(),
+    costUsd: z.number().optional(),
+    model: z.string().optional(),
+    threadId: z.string(),
+    runId: z.string().optional(),
+    rating: z.object({ rating: z.union([z.literal(1), z.literal(-1)]), comment: z.string().optional() }).optional(),
+    siblings: z.number().int()
+  }),
+  parts: z.array(messagePartShape)
+}))
+
+export const runShape = named('Run', z.object({
+  id: z.string(), threadId: z.string(), messageId: z.string(), agentId: z.string(),
+  status: z.enum(['queued', 'running', 'suspended', 'completed', 'stopped', 'failed', 'interrupted']),
+  errorCode: code.nullable(), createdAt: when, endedAt: when.nullable()
+}))
+
+export const agentShape = named('Agent', z.object({
+  id: z.string(), key: z.string(), name: z.string(), description: z.string(), model: z.string(),
+  fileUpload: z.boolean(), vision: z.boolean(), retrieval: z.boolean(), suggestions: z.boolean()
+}))
+
+export const runResultShape = named('RunResult', z.object({
+  output: z.unknown(), text: z.string(), usage: usageShape, finishReason: finishReasonSchema,
+  toolCalls: z.array(z.object({ callId: z.string(), toolName: z.string(), input: z.unknown(), output: z.unknown().optional(), error: z.string().optional() }))
+}))
+
+export const usageLineShape = named('UsageLine', z.object({
+  model: z.string(), agentPath: z.string(), calls: z.number().int(), usage: usageShape, costUsd: z.number().optional(), estimated: z.boolean()
+}))
+
+export const fileShape = named('File', z.object({
+  id: z.string(), threadId: z.string(), name: z.string(), mediaType: z.string(), size: z.number().int(), status: z.enum(fileStatuses),
+  step: z.string().nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  facts: z.object({
+    encoding: z.string().optional(), characters: z.number().int().optional(), lines: z.number().int().optional(), rows: z.number().int().optional(),
+    columns: z.array(z.string()).optional(), delimiter: z.string().optional(), records: z.number().int().optional(),
+    width: z.number().int().optional(), height: z.number().int().optional(), note: z.string().optional()
+  }),
+  url: z.string(), createdAt: when, updatedAt: when
+}))
+
+export const modelShape = named('Model', z.object({ id: z.string(), object: z.literal('model'), created: z.number().int(), owned_by: z.string() }))
+
+export const completionShape = named('ChatCompletion', z.object({
+  id: z.string(), object: z.literal('chat.completion'), created: z.number().int(), model: z.string(),
+  choices: z.array(z.object({
+    index: z.number().int(),
+    message: z.object({ role: z.literal('assistant'), content: z.string(), refusal: z.null(), reasoning_content: z.string().optional() }),
+    logprobs: z.null(),
+    finish_reason: z.string()
+  })),
+  usage: z.object({
+    prompt_tokens: z.number().int(), completion_tokens: z.number().int(), total_tokens: z.number().int(),
+    prompt_tokens_details: z.object({ cached_tokens: z.number().int() }),
+    completion_tokens_details: z.object({ reasoning_tokens: z.number().int() })
+  })
+}))
+
+export function pageShape (item: z.ZodType): z.ZodType {
+  return z.object({ items: z.array(item), nextCursor: z.string().nullable() })
+}
+
+export function named<T extends z.ZodType> (id: string, schema: T): T {
+  components.add(schema, { id })
+  return schema
+}
