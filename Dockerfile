@@ -1,4 +1,4 @@
-FROM node:24-slim AS deps
+FROM node:26-slim AS deps
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -12,12 +12,12 @@ COPY plugins ./plugins
 COPY routes ./routes
 RUN npm run build
 
-FROM node:24-slim AS production-deps
+FROM node:26-slim AS production-deps
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm cache clean --force
 
-FROM node:24-slim AS production
+FROM node:26-slim AS production
 # On every address of the container: therefore it starts only with AUTH, or with AUTH_ALLOW_ANONYMOUS=true.
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \

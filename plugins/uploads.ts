@@ -23,7 +23,7 @@ const boundaries = 1_048_576
 export default fp<UploadsOptions>(async (app, { config: { maxUploadBytes, maxUploadFiles, publicUrl } }) => {
   await app.register(multipart, {
     throwFileSizeLimit: false,
-    limits: { fileSize: maxUploadBytes, files: maxUploadFiles, fields: 20, fieldSize: 10_000, fieldNameSize: 200, headerPairs: 50, parts: maxUploadFiles + 20 }
+    limits: { fileSize: maxUploadBytes, files: maxUploadFiles, fields: 20, fieldSize: 10_000, fieldNameSize: 200, headerPairs: 50, headerSize: 16_384, parts: maxUploadFiles + 20 }
   })
   // No request can need more: what is longer is not read to its end.
   const most = (maxUploadBytes * maxUploadFiles) + boundaries
@@ -33,14 +33,20 @@ export default fp<UploadsOptions>(async (app, { config: { maxUploadBytes, maxUpl
     const { raw } = this
     if (Number(raw.headers['content-length'] ?? 0) > most) throw tooLarge('The upload is larger than all its files may be together.')
     let received = 0
+    let current: MultipartFile['file'] | undefined
     const count = (chunk: Buffer) => {
       received += chunk.length
-      if (received > most) raw.destroy(tooLarge('The upload is larger than all its files may be together.'))
+      if (received > most) current?.destroy(tooLarge('The upload is larger than all its files may be together.'))
+      // It goes on after it was told.
+      if (received > most * 2) raw.destroy()
     }
     raw.on('data', count)
     raw.setTimeout(idleMs, () => { raw.destroy() })
     try {
-      for await (const part of this.files()) yield toUploadPart(part)
+      for await (const part of this.files()) {
+        current = part.file
+        yield toUploadPart(part)
+      }
     } catch (error) {
       throw translate(error)
     } finally {

@@ -8,6 +8,5 @@ export function sendReply (reply: FastifyReply, { runId, threadId, agent, initia
   const protocol = protocolNamed(asked.protocol ?? agent?.protocol ?? 'ai-sdk')
   const profile = asked.profile ?? agent?.wireProfile ?? 'portable'
   const ids = { ...(threadId === undefined ? {} : { 'x-thread-id': threadId }), ...(runId === undefined ? {} : { 'x-run-id': runId }) }
-  reply.log.info({ runId, threadId }, 'streaming a run')
   return reply.stream(protocol.encode(events(reply.closeSignal()), { initialParts, profile }), { ...protocol.headers, ...ids })
 }

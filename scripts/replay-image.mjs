@@ -3,10 +3,10 @@
 // What it cannot show: the base image, its user by name, and the limits of a container.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { root } from './build-output.mjs'
 import { createIgnore, parseDockerfile } from './dockerfile.mjs'
@@ -39,51 +39,58 @@ function buildStage ({ base, name, instructions }, built, ignored) {
   const stage = { ...parent, folder: join(work, name), env: { ...parent?.env }, workdir: parent?.workdir ?? '/', user: parent?.user }
   mkdirSync(stage.folder)
   if (parent !== undefined) copyTree(`${parent.folder}/.`, stage.folder)
-  for (const instruction of instructions) steps[instruction.name](stage, instruction, built, ignored)
+  for (const instruction of instructions) replay(stage, instruction, built, ignored)
   console.log(`${name}: ${((Date.now() - begun) / 1000).toFixed(1)} s`)
   return stage
 }
 
-const steps = {
-  WORKDIR (stage, { path }) {
-    stage.workdir = path
-    mkdirSync(inside(stage, path), { recursive: true })
-  },
-  ENV (stage, { variables }) { Object.assign(stage.env, variables) },
-  COPY (stage, { from, sources, destination }, built, ignored) {
-    for (const source of sources) {
-      const [tree, leftOut] = from === undefined ? [join(root, source), ignored] : [join(built.get(from).folder, source), undefined]
-      copyInto(stage, tree, destination, sources.length > 1 || destination.endsWith('/'), leftOut)
-    }
-  },
-  RUN (stage, { command }) {
-    // Paths from the root are the stage's own; its users do not exist here.
-    const local = command.replace(/(^|\s)\/(?=\w)/g, `$1${stage.folder}/`)
-    run('sh', ['-c', `chown () { :; }; ${local}`], { cwd: inside(stage, ''), env: { ...process.env, ...stage.env, NODE_ENV: stage.env.NODE_ENV ?? '', NPM_CONFIG_PREFER_OFFLINE: 'true' } })
-  },
-  CMD (stage, { command }) { stage.command = command },
-  HEALTHCHECK (stage, { command }) { stage.healthcheck = command },
-  USER (stage, { user }) { stage.user = user },
-  STOPSIGNAL (stage, { signal }) { stage.stopSignal = signal },
-  VOLUME (stage, { path }) { stage.volume = path },
-  EXPOSE (stage, { port }) { stage.port = port }
+function replay (stage, instruction, built, ignored) {
+  switch (instruction.name) {
+    case 'WORKDIR':
+      stage.workdir = instruction.path
+      mkdirSync(inside(stage, ''), { recursive: true })
+      break
+    case 'ENV': Object.assign(stage.env, instruction.variables); break
+    case 'COPY': copy(stage, instruction, built, ignored); break
+    case 'RUN': execute(stage, instruction.command); break
+    case 'CMD': stage.command = instruction.command; break
+    case 'HEALTHCHECK': stage.healthcheck = instruction.command; break
+    case 'USER': stage.user = instruction.user; break
+    case 'STOPSIGNAL': stage.stopSignal = instruction.signal; break
+    case 'VOLUME': stage.volume = instruction.path; break
+    default: // EXPOSE changes nothing.
+  }
+}
+
+/** Paths from the root are the stage's own; its users do not exist here. */
+function execute (stage, command) {
+  const local = command.replace(/(^|\s)\/(?=\w)/g, `$1${stage.folder}/`)
+  run('sh', ['-c', `chown () { :; }; ${local}`], { cwd: inside(stage, ''), env: { PATH: process.env.PATH, HOME: process.env.HOME, ...stage.env, NPM_CONFIG_PREFER_OFFLINE: 'true' } })
+}
+
+function copy (stage, { from, sources, destination }, built, ignored) {
+  for (const source of sources) {
+    if (from === undefined) copyInto(stage, join(root, source), destination, { toFolder: sources.length > 1 || destination.endsWith('/'), ignored })
+    else copyFromStage(join(built.get(from).folder, source), inside(stage, destination))
+  }
+}
+
+function copyFromStage (source, target) {
+  if (!existsSync(source)) throw new Error(`COPY: an earlier stage has no ${relative(work, source)}`)
+  mkdirSync(dirname(target), { recursive: true })
+  copyTree(source, target)
 }
 
 /** A folder is copied by its content, and a file under its own name where the destination is a folder. */
-function copyInto (stage, source, destination, toFolder, leftOut) {
+function copyInto (stage, source, destination, { toFolder, ignored }) {
   if (!existsSync(source)) throw new Error(`COPY: there is no ${relative(root, source)}`)
-  const target = inside(stage, destination)
-  const files = leftOut === undefined ? undefined : filesOf(source).filter((file) => !leftOut(relative(root, file)))
-  if (files === undefined) {
-    mkdirSync(dirname(target), { recursive: true })
-    copyTree(source, target)
-    return
-  }
+  const files = filesOf(source).filter((file) => !ignored(relative(root, file)))
   if (files.length === 0) throw new Error(`COPY: .dockerignore leaves out all of ${relative(root, source)}`)
   for (const file of files) {
-    const to = file === source ? (toFolder ? join(target, relative(dirname(source), file)) : target) : join(target, relative(source, file))
+    const name = file === source ? (toFolder ? basename(file) : '') : relative(source, file)
+    const to = join(inside(stage, destination), name)
     mkdirSync(dirname(to), { recursive: true })
-    run('cp', ['-p', file, to], {})
+    copyFileSync(file, to)
   }
 }
 

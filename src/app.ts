@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { randomUUID } from 'node:crypto'
 import bodyDepth from '../plugins/body-depth.ts'
@@ -10,6 +10,7 @@ import openapi from '../plugins/openapi.ts'
 import principal from '../plugins/principal.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import readiness from '../plugins/readiness.ts'
+import requestLog from '../plugins/request-log.ts'
 import services from '../plugins/services.ts'
 import streamReply from '../plugins/stream-reply.ts'
 import tracing from '../plugins/tracing.ts'
@@ -50,6 +51,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
     bodyLimit: config.maxBodyBytes,
     trustProxy: trusted(config.trustProxy),
     genReqId: () => randomUUID(),
+    logController: new LogController({ disableRequestLogging: true }), // plugins/request-log.ts writes one line instead of two
     routerOptions: { maxParamLength },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerClientError,
@@ -63,6 +65,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
   await app.register(tracing, config)
   await app.register(metrics)
   await app.register(errors)
+  await app.register(requestLog)
   await app.register(crossOrigin, { origins: config.corsOrigins })
   await app.register(bodyDepth)
   await app.register(rateLimit, config)

@@ -19,7 +19,7 @@ export function tableFacts (text: string, mediaType: string): FileFacts {
     else if (row.length !== columns.length) uneven++
   }
   const note = uneven === 0 ? {} : { note: `${uneven} of ${rows} rows have another number of fields than the header.` }
-  return { rows: Math.max(rows, 0), columns: columns.slice(0, 200), delimiter, ...note }
+  return { rows: Math.max(rows, 0), columns: columns.slice(0, 200).map((column) => column.slice(0, 200)), delimiter, ...note }
 }
 
 /** The one that gives the most fields in all of the first rows. */

@@ -25,8 +25,16 @@ export function decodeConversation (messages: readonly unknown[] | undefined, pa
     return []
   })
   if (decoded.at(-1)?.role !== 'user' && issues.length === 0) issues.push({ path: path.join('.'), message: 'expected a user message at the end' })
+  issues.push(...fileIssues(decoded, path))
   if (issues.length > 0) throw refuse(issues)
   return toModelMessages(decoded, { toolOutputLimit: 0 })
+}
+
+/** Files belong to threads: without one there is nothing that the newest message could refer to, and addresses are not fetched. */
+function fileIssues (messages: readonly HistoryMessage[], path: Path): ErrorIssue[] {
+  return (messages.at(-1)?.parts ?? []).flatMap((part, index) => part.type === 'file'
+    ? [{ path: [...path, messages.length - 1, 'parts', index, 'url'].join('.'), message: 'a chat that is not stored takes no files: make a thread and upload the file to it' }]
+    : [])
 }
 
 function decodeMessage (message: unknown, path: Path): Decoded<HistoryMessage> {

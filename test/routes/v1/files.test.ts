@@ -77,6 +77,19 @@ t.test('the limits that are enforced are the ones that are published', async (t)
   await t.rejects(startUploadService(t, { env: { ALLOWED_FILES: 'txt,docx' } }), { code: 'configuration_error', message: /ALLOWED_FILES: "docx"/ })
 })
 
+t.test('a body that does not end is refused while it comes', async (t) => {
+  const service = await startUploadService(t, { env: { MAX_UPLOAD_BYTES: '1000', MAX_UPLOAD_FILES: '1' } })
+  const threadId = await service.newThread()
+  const body = async function * () {
+    yield Buffer.from('--bnd\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n')
+    for (let sent = 0; sent < 15; sent++) yield Buffer.alloc(100_000, 'x')
+  }
+  const response = await fetch(`${service.url}/v1/threads/${threadId}/files`, { method: 'POST', body: body(), duplex: 'half', headers: { 'content-type': 'multipart/form-data; boundary=bnd' } } as RequestInit) // Node's own option
+  t.match({ status: response.status, json: await response.json() }, { status: 413, json: { code: 'payload_too_large' } })
+  t.match(await service.upload(threadId, new File([Buffer.alloc(1_200_000, 'x')], 'a.txt')), { status: 413 })
+  t.strictSame(await service.stored(), [])
+})
+
 t.test('a sender that leaves in the middle of an upload leaves nothing behind', async (t) => {
   const service = await startUploadService(t)
   const threadId = await service.newThread()
@@ -227,4 +240,15 @@ t.test("another owner's file does not exist", async (t) => {
     t.equal((await as(bob, method, at, method === 'POST' && at === path ? stolen : undefined)).status, 404, `${method} ${at}`)
   }
   t.equal((await as(ada, 'GET', `${path}/${file.id}/content`)).status, 200)
+})
+
+t.test('X01: a chat that is not stored takes no files either', async (t) => {
+  const service = await startUploadService(t)
+  const messages = [{ role: 'user', parts: [{ type: 'text', text: 'Look' }, filePart('http://169.254.169.254/')] }]
+  for (const path of ['/api/chat', '/v1/agents/reader/run']) {
+    const { status, body } = await post(service.url + path, { messages })
+    t.equal(status, 400, path)
+    t.match(JSON.parse(body), { details: { issues: [{ path: 'messages.0.parts.1.url' }] } }, path)
+  }
+  t.equal(service.model.requests.length, 0)
 })

@@ -104,6 +104,19 @@ t.test('tools go by the name the model knows, files by their name and type, memb
   t.equal(messages.length, 3)
 })
 
+t.test('files are told of in their own words everywhere, images are shown with the newest question only', async (t) => {
+  const image = { mediaType: 'image/png', base64: 'AA==' }
+  const file = (fileId: string) => ({ type: 'file' as const, url: '/x', mediaType: 'image/png', filename: `${fileId}.png`, providerMetadata: { parley: { fileId } } })
+  const question = (fileId: string): HistoryMessage => ({ role: 'user', status: 'completed', parts: [file(fileId)] })
+  const attachments = new Map([['a', { text: '[File a]', image }], ['b', { text: '[File b]', image }]])
+  t.strictSame(toModelMessages([question('a'), assistant(step, say('ok')), question('b'), question('gone')].slice(0, 3), { ...options, attachments }), [
+    { role: 'user', content: '[File a]' },
+    { role: 'assistant', text: 'ok', toolCalls: [] },
+    { role: 'user', content: '[File b]', images: [image] }
+  ])
+  t.strictSame(toModelMessages([question('gone')], { ...options, attachments }), [{ role: 'user', content: '[File: gone.png (image/png)]' }])
+})
+
 t.test('a window of the newest messages never splits a call from its result and keeps the last question', async (t) => {
   const thread = [user('0'), assistant(step, call('a'), step, say('x')), user('1'), assistant(step, call('b')), user('2'), assistant(step, call('c'))]
   for (let max = 1; max <= thread.length + 1; max++) {

@@ -10,6 +10,14 @@ const view: MessageView = {
   usage: undefined, costUsd: undefined, errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: undefined, createdAt: new Date('2026-01-02T03:04:05Z'), deletedAt: undefined, rating: undefined, siblings: 1
 }
 
+t.test('a file of a message is shown under its full address, any other part as it is', async (t) => {
+  const file = { type: 'file', url: '/v1/threads/t/files/f/content', mediaType: 'text/csv', filename: 'a.csv', providerMetadata: { parley: { fileId: 'f' } } } as const
+  const other = { type: 'file', url: '/elsewhere', mediaType: 'text/csv' } as const
+  const shown = toUIMessage({ ...view, parts: [file, other] }, { threadId: 't', baseUrl: 'https://chat.example.com' })
+  t.strictSame(shown.parts, [{ ...file, url: `https://chat.example.com${file.url}` }, other])
+  t.strictSame(toUIMessage({ ...view, parts: [file] }, { threadId: 't' }).parts, [file])
+})
+
 t.test('a user message says when it was made and has no empty fields', async (t) => {
   t.strictSame(asJson(toUIMessage(view, { threadId: 'thread-1' })), {
     id: 'row-1', role: 'user', metadata: { createdAt: '2026-01-02T03:04:05.000Z', status: 'completed', threadId: 'thread-1', siblings: 1 }, parts: [{ type: 'text', text: 'Hi' }]
