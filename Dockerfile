@@ -15,7 +15,9 @@ RUN npm run build
 FROM node:26-slim AS production-deps
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && npm cache clean --force
+# Not npm ci --omit=dev: prisma and typescript are also optional peers of @prisma/client, so it would keep them and all
+# they bring. Versions are those of the lock file here too.
+RUN npm pkg delete devDependencies && npm install
 
 FROM node:26-slim AS production
 # On every address of the container: therefore it starts only with AUTH, or with AUTH_ALLOW_ANONYMOUS=true.

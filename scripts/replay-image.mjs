@@ -62,10 +62,11 @@ function replay (stage, instruction, built, ignored) {
   }
 }
 
-/** Paths from the root are the stage's own; its users do not exist here. */
+/** Paths from the root are the stage's own; its users do not exist here. The network is reached the way it is from here. */
 function execute (stage, command) {
+  const { NODE_ENV, ...surroundings } = process.env
   const local = command.replace(/(^|\s)\/(?=\w)/g, `$1${stage.folder}/`)
-  run('sh', ['-c', `chown () { :; }; ${local}`], { cwd: inside(stage, ''), env: { PATH: process.env.PATH, HOME: process.env.HOME, ...stage.env, NPM_CONFIG_PREFER_OFFLINE: 'true' } })
+  run('sh', ['-c', `chown () { :; }; ${local}`], { cwd: inside(stage, ''), env: { ...surroundings, ...stage.env, NPM_CONFIG_PREFER_OFFLINE: 'true' } })
 }
 
 function copy (stage, { from, sources, destination }, built, ignored) {

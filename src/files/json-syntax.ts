@@ -24,7 +24,7 @@ export function jsonFault (text: string): number | undefined {
       at = pastBlanks(text, at + 1)
       continue
     }
-    const isKey = wants === 'key' || wants === 'first-key'
+    const isKey: boolean = wants === 'key' || wants === 'first-key'
     if (!isKey && (char === '{' || char === '[')) {
       open.push(char)
       wants = char === '{' ? 'first-key' : 'first-item'

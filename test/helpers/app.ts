@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
@@ -35,12 +38,18 @@ export interface TestApp {
 /** The service as it is, listening on a free port of this machine, on a database of its own. */
 export async function startApp (t: Test, { model, models = modelsOf(model), agents = [{ key: 'tester' }], databaseUrl, env = {}, log }: TestAppOptions): Promise<TestApp> {
   const dbUrl = databaseUrl ?? await testDatabaseUrl(t)
-  const config: Config = loadConfig({ HEARTBEAT_MS: '1000', ...env })
+  const config: Config = loadConfig({ HEARTBEAT_MS: '1000', DATA_DIR: await freshFolder(t), ...env })
   const database = await openDatabase({ url: dbUrl })
   const app = await buildApp({ config, database, agents: registryOf(agents, models), models, ...(log === undefined ? {} : { log }) })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url, database, databaseUrl: dbUrl }
+}
+
+async function freshFolder (t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-test-data-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
 }
 
 /** Agents that name no model get the registry's default, which is a lone model's own. */

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import t from 'tap'
+import { UnreadableFile } from '../../../src/files/file.ts'
 import { imageSize } from '../../../src/files/image-size.ts'
 import { stripMetadata } from '../../../src/files/strip-metadata.ts'
 import { fixture } from '../../helpers/uploads.ts'
@@ -41,11 +42,11 @@ t.test('the size of a whole image is read', async (t) => {
 t.test('an image is damaged wherever it is cut off', async (t) => {
   const whole = [['image/png', await fixture('png_named.jpg')], ['image/jpeg', jpeg], ['image/webp', webp], ['image/gif', gif]] as const
   for (const [mediaType, bytes] of whole) {
-    for (let length = 0; length < bytes.length; length++) t.throws(() => imageSize(bytes.subarray(0, length), mediaType), { fault: { code: 'broken' } }, `${mediaType} of ${length} bytes`)
+    for (let length = 0; length < bytes.length; length++) t.equal(faultOf(bytes.subarray(0, length), mediaType), 'broken', `${mediaType} of ${length} bytes`)
   }
   const flipped = Buffer.from(await fixture('png_named.jpg'))
   flipped[45]! ^= 1 // it is longer than that
-  t.throws(() => imageSize(flipped, 'image/png'), { fault: { code: 'broken' } }, 'a checksum that is wrong')
+  t.equal(faultOf(flipped, 'image/png'), 'broken', 'a checksum that is wrong')
 })
 
 t.test('an image that claims to be enormous is too complex', async (t) => {
@@ -53,7 +54,7 @@ t.test('an image that claims to be enormous is too complex', async (t) => {
   const header = Buffer.from(png.subarray(16, 29))
   header.writeUInt32BE(50_000, 0)
   header.writeUInt32BE(50_000, 4)
-  t.throws(() => imageSize(Buffer.concat([png.subarray(0, 8), pngChunk('IHDR', header), png.subarray(33)]), 'image/png'), { fault: { code: 'too_complex' } })
+  t.equal(faultOf(Buffer.concat([png.subarray(0, 8), pngChunk('IHDR', header), png.subarray(33)]), 'image/png'), 'too_complex')
 })
 
 t.test('a photo loses its place, device and captions, and still stands upright', async (t) => {
@@ -77,3 +78,12 @@ t.test('PNG and WebP images lose their metadata too', async (t) => {
   t.equal(stripped[20], 0, 'its header does not speak of them')
   t.strictSame(stripMetadata(gif, 'image/gif'), gif)
 })
+
+function faultOf (bytes: Buffer, mediaType: string): string | undefined {
+  try {
+    imageSize(bytes, mediaType)
+    return undefined
+  } catch (error) {
+    return error instanceof UnreadableFile ? error.fault.code : String(error)
+  }
+}

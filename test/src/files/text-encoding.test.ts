@@ -1,4 +1,5 @@
 import t from 'tap'
+import { UnreadableFile } from '../../../src/files/file.ts'
 import { decodeText, looksBinary } from '../../../src/files/text-encoding.ts'
 import { fixture } from '../../helpers/uploads.ts'
 
@@ -33,13 +34,21 @@ const refused: ReadonlyArray<readonly [name: string, bytes: Buffer]> = [
 ]
 for (const [name, given] of refused) {
   t.test(`${name} is refused rather than read wrongly`, async (t) => {
-    t.throws(() => decodeText(given), { fault: { code: 'encoding_unknown' } })
+    t.equal(faultOf(given), 'encoding_unknown')
   })
 }
 
 t.test('NUL characters in a text are left out, and bytes of no text are told apart', async (t) => {
   t.equal(decodeText(await fixture('nul_inside.txt')).text, 'beforeafter\nsecond line\n')
-  t.throws(() => decodeText(Buffer.from('ab\0\x01\x02\x03cd')), { fault: { code: 'binary' } })
+  t.equal(faultOf(Buffer.from('ab\0\x01\x02\x03cd')), 'binary')
   t.equal(looksBinary(await fixture('binary_as.txt')), true)
   t.equal(looksBinary(Buffer.from('\x1b[31mred\x1b[0m\tand\f\r\n')), false)
 })
+
+function faultOf (given: Buffer): string {
+  try {
+    return `read as ${decodeText(given).encoding}`
+  } catch (error) {
+    return error instanceof UnreadableFile ? error.fault.code : String(error)
+  }
+}
