@@ -43,7 +43,7 @@ export const environmentSchema = z.object({
   MAX_UPLOAD_BYTES: whole(1, 2_147_483_647).default(10_485_760).meta({ meaning: 'Largest uploaded file', unit: 'bytes' }),
   MAX_UPLOAD_FILES: whole(1, 100).default(10).meta({ meaning: 'Most files of one upload' }),
   ALLOWED_FILES: list((item) => /^\.?[a-z0-9]+$/i.test(item), 'extensions such as txt,csv,png').optional().meta({ meaning: 'Which files may be uploaded, by extensions separated by commas', shownDefault: 'all that can be read' }),
-  INLINE_TEXT_CHARS: whole(0, 1_000_000).default(4000).meta({ meaning: "Longest text of a file that a model is given with a message; 0 for none", unit: 'characters' }),
+  INLINE_TEXT_CHARS: whole(0, 1_000_000).default(4000).meta({ meaning: 'Longest text of a file that a model is given with a message; 0 for none', unit: 'characters' }),
 
   PARLEY_CONFIG: text('a path').optional().meta({ meaning: 'Configuration file', shownDefault: 'parley.config.* in the working directory' }),
   DEFAULT_AGENT: text('the key or id of an agent').optional().meta({ meaning: 'Agent of a chat that names none', shownDefault: "the configuration's" }),
