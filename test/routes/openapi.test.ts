@@ -4,7 +4,7 @@ import formats from 'ajv-formats'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
 import { defineTool } from '../../src/tools/tool.ts'
-import { startApp, type TestApp } from '../helpers/app.ts'
+import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
 import { routesOf, type Route } from '../isolation/routes.ts'
 
@@ -115,32 +115,35 @@ t.test('streams are described as what they are', async (t) => {
 })
 
 t.test('what the routes answer is what is described', async (t) => {
-  const { app, document } = await describedApp(t)
+  const { app, document, url } = await describedApp(t)
   const compile = compiler(document)
   let seen = 0
 
-  const ask = async (name: string, path: string, body?: object, status = 200) => {
+  const ask = async (name: string, path: string, body?: object | string, status = 200) => {
     const [method = ''] = name.split(' ')
-    const answer = await app.inject({ method: method as 'GET', url: path, ...(body === undefined ? {} : { payload: body }) })
+    const contentType = typeof body === 'string' ? 'multipart/form-data; boundary=line' : 'application/json'
+    const answer = await fetch(url + path, { method, ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': contentType } }) })
+    const text = await answer.text()
     const described = operations(document).find((operation) => operation.name === name)?.responses[status]
-    t.equal(answer.statusCode, status, `${name}: ${answer.body}`)
-    const type = String(answer.headers['content-type'] ?? '').split(';')[0] ?? ''
+    t.equal(answer.status, status, `${name}: ${text}`)
+    const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
     t.ok(described !== undefined && (type === '' ? described.content === undefined : described.content?.[type] !== undefined), `${name} ${status}: ${type}`)
     const schema = described?.content?.[type]?.schema
-    if (type === 'application/json' && schema !== undefined) {
+    const value: unknown = type === 'application/json' ? JSON.parse(text) : undefined
+    if (schema !== undefined && value !== undefined) {
       const check = compile(schema)
       seen++
-      t.ok(check(answer.json()), `${name} ${status}: ${JSON.stringify(check.errors)} in ${answer.body}`)
+      t.ok(check(value), `${name} ${status}: ${JSON.stringify(check.errors)} in ${text}`)
     }
-    return answer
+    return { headers: answer.headers, value: value as { items: { id: string }[] } } // where it has any
   }
 
   await ask('POST /v1/threads', '/v1/threads', { id: 'thread-made', title: 'Made' }, 201)
   const thread = '/v1/threads/thread-real'
   const chat = await ask('POST /v1/threads/{threadId}/messages', `${thread}/messages`, { text: 'Hi' })
-  const runId = String(chat.headers['x-run-id'])
-  const history = (await ask('GET /v1/threads/{threadId}/messages', `${thread}/messages`)).json()
-  const answer = `${thread}/messages/${history.items[1].id}`
+  const runId = chat.headers.get('x-run-id')
+  const history = (await ask('GET /v1/threads/{threadId}/messages', `${thread}/messages`)).value
+  const answer = `${thread}/messages/${history.items[1]?.id}`
   await ask('PUT /v1/threads/{threadId}/messages/{messageId}/rating', `${answer}/rating`, { rating: 1, comment: 'Good' })
   await ask('GET /v1/threads/{threadId}/messages', `${thread}/messages`)
   await ask('GET /v1/threads/{threadId}/messages/{messageId}/siblings', `${answer}/siblings`)
@@ -167,7 +170,16 @@ t.test('what the routes answer is what is described', async (t) => {
   await ask('POST /v1/chat/completions', '/v1/chat/completions', { model: 'tester', messages: [{ role: 'user', content: 'Hi' }] })
   await ask('POST /v1/chat/completions', '/v1/chat/completions', { model: 'tester', messages: [{ role: 'user', content: 'Hi' }], stream: true })
   await ask('GET /v1/uploads/settings', '/v1/uploads/settings')
+  const part = (name: string, text: string) => `--line\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n${text}\r\n`
+  const upload = (await ask('POST /v1/threads/{threadId}/files', `${thread}/files`, `${part('visitors.csv', 'city,visitors\nBern,120\n')}${part('empty.txt', '')}--line--\r\n`, 202)).value
+  const file = `${thread}/files/${upload.items[0]?.id}`
+  await until('the file is read', async () => (await app.inject(file)).json().status === 'completed')
   await ask('GET /v1/threads/{threadId}/files', `${thread}/files`)
+  await ask('GET /v1/threads/{threadId}/files/{fileId}', file)
+  await ask('GET /v1/threads/{threadId}/files/{fileId}/content', `${file}/content`)
+  await ask('POST /v1/threads/{threadId}/files/{fileId}/retry', `${file}/retry`, undefined, 409)
+  await ask('POST /v1/threads/{threadId}/files/{fileId}/cancel', `${file}/cancel`, undefined, 409)
+  await ask('DELETE /v1/threads/{threadId}/files/{fileId}', file, undefined, 204)
   await ask('POST /api/chat', '/api/chat', { id: 'thread-used', messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }] })
   await ask('GET /api/chat/{threadId}/stream', '/api/chat/thread-used/stream', undefined, 204)
   await ask('DELETE /v1/threads/{threadId}', thread, undefined, 204)
@@ -205,7 +217,7 @@ async function describedApp (t: Test, env: Readonly<Record<string, string>> = {}
   const started: TestApp[] = []
   const model = scriptedModel([toolCall('c1', 'double', { n: 2 }), ['Four']])
   const double = defineTool({ name: 'double', input: z.object({ n: z.number() }), execute: ({ n }) => n * 2 })
-  const routes = await routesOf(async () => { started.push(await startApp(t, { model, env, agents: [{ key: 'tester', tools: [double] }] })) })
+  const routes = await routesOf(async () => { started.push(await startApp(t, { model, env, agents: [{ key: 'tester', tools: [double], fileUpload: true }] })) })
   const [service] = started
   if (service === undefined) throw new Error('The service did not start')
   const answer = await service.app.inject('/openapi.json')
