@@ -11,10 +11,15 @@ export interface RouteCase {
   readonly bodies?: (ids: Ids) => readonly unknown[]
 }
 
-export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string }
+export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string, readonly fileId: string }
 
 const text = (word: string) => ({ role: 'user', parts: [{ type: 'text', text: word }] })
 const toolOutput = (id: string) => ({ message: { id, role: 'assistant', parts: [{ type: 'tool-x', toolCallId: 'c1', state: 'output-available', output: 1 }] } })
+
+/** A multipart body with one text file; its boundary is `bnd`. */
+export function uploadBody (content: string): Buffer {
+  return Buffer.from(`--bnd\r\ncontent-disposition: form-data; name="file"; filename="notes.txt"\r\ncontent-type: text/plain\r\n\r\n${content}\r\n--bnd--\r\n`)
+}
 
 export const routeCases: Readonly<Record<string, RouteCase>> = {
   'GET /v1/agents': { stranger: 'own' },
@@ -41,6 +46,15 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   'DELETE /v1/threads/:threadId/messages/:messageId/rating': { stranger: 'missing' },
   'GET /v1/threads/:threadId/stream': { stranger: 'idle' },
   'POST /v1/threads/:threadId/stop': { stranger: 'missing' },
+
+  'POST /v1/threads/:threadId/files': { stranger: 'missing', bodies: () => [uploadBody('Taken')] },
+  'GET /v1/threads/:threadId/files': { stranger: 'missing' },
+  'GET /v1/threads/:threadId/files/:fileId': { stranger: 'missing' },
+  'GET /v1/threads/:threadId/files/:fileId/content': { stranger: 'missing' },
+  'DELETE /v1/threads/:threadId/files/:fileId': { stranger: 'missing' },
+  'POST /v1/threads/:threadId/files/:fileId/retry': { stranger: 'missing' },
+  'POST /v1/threads/:threadId/files/:fileId/cancel': { stranger: 'missing' },
+  'GET /v1/uploads/settings': { stranger: 'own' },
 
   'GET /v1/runs/:runId': { stranger: 'missing' },
   'GET /v1/runs/:runId/events': { stranger: 'missing' },

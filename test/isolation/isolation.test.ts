@@ -1,11 +1,10 @@
 import t, { type Test } from 'tap'
-import type { LightMyRequestResponse } from 'fastify'
 import { availableProviders } from '../helpers/databases.ts'
 import { newThreadBodies, publicRoutes, routeCases, type Ids } from './cases.ts'
 import type { Route } from './routes.ts'
-import { buildWorld } from './world.ts'
+import { buildWorld, type Answer } from './world.ts'
 
-const nobodys: Ids = { threadId: 'thread-of-nobody', messageId: '00000000-0000-7000-8000-000000000001', runId: '00000000-0000-7000-8000-000000000002' }
+const nobodys: Ids = { threadId: 'thread-of-nobody', messageId: '00000000-0000-7000-8000-000000000001', runId: '00000000-0000-7000-8000-000000000002', fileId: '00000000-0000-7000-8000-000000000003' }
 
 for (const { provider, skip } of await availableProviders()) {
   t.test(`every route is closed to strangers, on ${provider}`, { skip }, async (t) => {
@@ -46,13 +45,13 @@ for (const { provider, skip } of await availableProviders()) {
       }
     })
 
-    await t.test('a message of another is not in an own thread, on the routes that name both', async (t) => {
-      for (const route of readable.filter(({ url }) => url.includes(':threadId') && url.includes(':messageId'))) {
+    await t.test('a message or a file of another is not in an own thread, on the routes that name both', async (t) => {
+      for (const route of readable.filter(({ url }) => url.includes(':threadId') && /:messageId|:fileId/.test(url))) {
         for (const stranger of strangers) {
           const threadId = ownThread(stranger)
-          for (const { messageId } of adas) {
+          for (const { messageId, fileId } of adas) {
             for (const body of bodiesOf(route, nobodys)) {
-              const answer = await ask(stranger, route.method, pathOf(route, { ...nobodys, threadId, messageId }), body)
+              const answer = await ask(stranger, route.method, pathOf(route, { ...nobodys, threadId, messageId, fileId }), body)
               cases++
               sameAsMissing(t, route, answer, await ask(stranger, route.method, pathOf(route, { ...nobodys, threadId }), body))
             }
@@ -92,12 +91,12 @@ for (const { provider, skip } of await availableProviders()) {
 }
 
 /** Equal but for the reference of each answer. */
-function sameAsMissing (t: Test, route: Route, answer: LightMyRequestResponse, missing: LightMyRequestResponse): void {
+function sameAsMissing (t: Test, route: Route, answer: Answer, missing: Answer): void {
   t.equal(answer.statusCode, routeCases[nameOf(route)]?.stranger === 'idle' ? 204 : 404, `${nameOf(route)}: ${answer.body.slice(0, 200)}`)
   t.strictSame(comparable(answer), comparable(missing), nameOf(route))
 }
 
-function comparable ({ statusCode, body, headers }: LightMyRequestResponse): unknown {
+function comparable ({ statusCode, body, headers }: Answer): unknown {
   const { date, 'content-length': length, ...others } = headers
   return { statusCode, body: body.replace(/"ref":"[0-9a-f]{8}"/, '"ref":""'), headers: others, length }
 }
@@ -106,8 +105,8 @@ function nameOf ({ method, url }: Route): string {
   return `${method} ${url}`
 }
 
-function pathOf ({ url }: Route, { threadId, messageId, runId }: Ids): string {
-  return url.replace(':threadId', threadId).replace(':messageId', messageId).replace(':runId', runId).replace(/:(agentId|model)$|:agentId(?=\/)/, 'quick')
+function pathOf ({ url }: Route, { threadId, messageId, runId, fileId }: Ids): string {
+  return url.replace(':fileId', fileId).replace(':threadId', threadId).replace(':messageId', messageId).replace(':runId', runId).replace(/:(agentId|model)$|:agentId(?=\/)/, 'quick')
 }
 
 function bodiesOf (route: Route, ids: Ids): readonly unknown[] {

@@ -4,8 +4,10 @@ import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { callersWithKeys, type Caller } from '../helpers/callers.ts'
 import { testDatabaseUrl, type TestProvider } from '../helpers/databases.ts'
 import { scriptedModel } from '../helpers/scripted-model.ts'
-import type { Ids } from './cases.ts'
+import { uploadBody, type Ids } from './cases.ts'
 import { routesOf, type Route } from './routes.ts'
+
+export type Answer = Pick<LightMyRequestResponse, 'statusCode' | 'body' | 'headers' | 'json'>
 
 export interface World {
   readonly routes: readonly Route[]
@@ -16,14 +18,14 @@ export interface World {
   readonly adas: readonly Ids[]
   /** A thread of each stranger, with an answer. */
   readonly ownThread: (stranger: Caller) => string
-  ask: (caller: Caller | undefined, method: string, url: string, body?: unknown) => Promise<LightMyRequestResponse>
+  ask: (caller: Caller | undefined, method: string, url: string, body?: unknown) => Promise<Answer>
   /** All of Ada's that can be read. */
   snapshot: () => Promise<unknown>
 }
 
 const [quick, slow] = [scriptedModel([['Answer']], { id: 'test:quick' }), scriptedModel([['Slow', { hang: true }]], { id: 'test:slow' })]
 const models = { get: (id: string) => id === slow.id ? slow : quick, defaultModel: quick.id }
-const agents = [{ key: 'quick', model: quick.id }, { key: 'slow', model: slow.id }]
+const agents = [{ key: 'quick', model: quick.id, fileUpload: true }, { key: 'slow', model: slow.id, fileUpload: true }]
 
 export async function buildWorld (t: Test, provider: TestProvider): Promise<World> {
   const { callers, env } = callersWithKeys('ada@north', 'bob@north', 'ada@south')
@@ -36,6 +38,7 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
 
   const ask: World['ask'] = async (caller, method, url, body) => {
     const options: InjectOptions = { method: method as 'GET', url, ...(caller === undefined ? {} : { headers: caller.headers }) } // any method is one of those that Fastify lists
+    if (Buffer.isBuffer(body)) return await upload(`${service.url}${url}`, method, { ...caller?.headers, 'content-type': 'multipart/form-data; boundary=bnd' }, body)
     return await service.app.inject(body === undefined ? options : { ...options, payload: body as object }) // JSON
   }
   const ownThread = (stranger: Caller) => `thread-of-${stranger.user}-${stranger.tenant}`
@@ -46,7 +49,11 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
   await until('what the slow answer says is stored', async () => (await ask(ada, 'GET', '/v1/threads/adas-live/messages?include=streaming')).body.includes('Slow'))
   const adas = await Promise.all(['adas-thread', 'adas-live'].map(async (threadId) => {
     const answer = (await ask(ada, 'GET', `/v1/threads/${threadId}/messages?include=streaming`)).json().items[1]
-    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId) }
+    const uploaded = await ask(ada, 'POST', `/v1/threads/${threadId}/files`, uploadBody('ADAS-FILE'))
+    if (uploaded.statusCode !== 202) throw new Error(`The upload was refused: ${uploaded.body}`)
+    const { items: [file] } = uploaded.json()
+    await until('the file is read', async () => (await ask(ada, 'GET', `/v1/threads/${threadId}/files/${file.id}`)).json().status === 'completed')
+    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId), fileId: String(file.id) }
   }))
   await ask(ada, 'PUT', `/v1/threads/adas-thread/messages/${adas[0]?.messageId}/rating`, { rating: 1, comment: 'ADAS-COMMENT' })
 
@@ -54,7 +61,7 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
     routes, ada, strangers, adas, ownThread, ask,
     async snapshot () {
       const paths = ['/v1/threads', ...adas.flatMap(({ threadId, messageId, runId }) => [
-        `/v1/threads/${threadId}`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
+        `/v1/threads/${threadId}`, `/v1/threads/${threadId}/files`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
       ])]
       return await Promise.all(paths.map(async (path) => {
         const answer = await ask(ada, 'GET', path)
@@ -63,4 +70,11 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
       }))
     }
   }
+}
+
+/** Over a socket, which an upload's time limit is set on. */
+async function upload (url: string, method: string, headers: Record<string, string>, body: Buffer): Promise<Answer> {
+  const response = await fetch(url, { method, headers, body })
+  const text = await response.text()
+  return { statusCode: response.status, body: text, headers: Object.fromEntries(response.headers), json: () => JSON.parse(text) }
 }
