@@ -53,3 +53,27 @@ t.test('a long text keeps its head and says how long it was', async (t) => {
   t.equal(limitText('abcdef', 0), 'abcdef')
   t.equal(limitText('ab😀cd', 3), 'ab\n[Cut: 6 characters in all, the first 2 kept]')
 })
+
+t.test('what would grow without measure as a copy is cut, and soon', async (t) => {
+  let doubled: unknown = { leaf: true }
+  for (let i = 0; i < 40; i++) doubled = { a: doubled, b: doubled }
+  const text = 'x'.repeat(10_000_000)
+  const many: readonly (readonly [name: string, value: unknown])[] = [
+    ['one object twice on every level', doubled],
+    ['a list of holes', new Array(4_000_000_000)],
+    ['a long text often', Array.from({ length: 1_000 }, () => text)],
+    ['many bytes often', Array.from({ length: 1_000 }, () => new Uint8Array(10_000_000))]
+  ]
+  for (const [name, value] of many) {
+    const before = performance.now()
+    const json = JSON.stringify(toJsonSafe(value))
+    t.ok(performance.now() - before < 10_000, name)
+    t.ok(json.length < 100_000_000, name)
+    t.match(json, '[Too large]', name)
+  }
+})
+
+t.test('what is merely large stays whole', async (t) => {
+  const rows = Array.from({ length: 200_000 }, (_, i) => ({ i, s: 'abc' }))
+  t.equal(JSON.stringify(toJsonSafe(rows)), JSON.stringify(rows))
+})
