@@ -5,10 +5,23 @@ import type { Config } from './config.ts'
 export function loggerOptions ({ logLevel }: Pick<Config, 'logLevel'>): LoggerOptions {
   return {
     level: logLevel,
-    serializers: { err: stdSerializers.err },
+    serializers: { err: readableError },
     redact: {
       paths: ['req.headers.authorization', 'req.headers["x-api-key"]', 'req.headers.cookie', '*.apiKey', '*.headers.authorization', 'err.config', 'err.headers', 'err.request', 'err.response'],
       censor: '[redacted]'
+    }
+  }
+}
+
+/** pino marks what it reads, and a tool may throw what cannot be marked or read: a log line must never throw in turn. */
+function readableError (error: Error): unknown {
+  try {
+    return stdSerializers.err(error)
+  } catch {
+    try {
+      return { type: error.name, message: error.message, stack: error.stack }
+    } catch {
+      return { type: 'unreadable' }
     }
   }
 }
