@@ -33,8 +33,11 @@ export function responseProblem (text: string, response: Response): string | und
   return 'Answer now with one JSON value that fits the requested schema, and nothing else.'
 }
 
-/** Some models wrap JSON in a Markdown fence although told not to. */
+const fence = '```'
+
+/** Some models wrap JSON in a Markdown fence although told not to. No pattern: some also fill the answer with blanks. */
 function unfenced (text: string): string {
-  const match = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)
-  return match?.[1] ?? text
+  const trimmed = text.trim()
+  if (trimmed.length < 2 * fence.length || !trimmed.startsWith(fence) || !trimmed.endsWith(fence)) return text
+  return trimmed.slice(fence.length, -fence.length).replace(/^json/, '').trim()
 }
