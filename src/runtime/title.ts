@@ -7,7 +7,10 @@ import { isTerminal } from '../events/run-event.ts'
 
 const maxLength = 80
 const maxQuestionLength = 2_000
+// What is longer is no title: the rest of it, or of the thoughts before it, is not waited for.
+const maxAnswerLength = 2_000
 const timeouts = { firstTokenMs: 20_000, idleMs: 20_000 }
+const totalMs = 60_000
 
 const instructions = [
   'Write a title for a conversation that begins with the message below.',
@@ -25,8 +28,9 @@ export async function makeTitle (model: Model, question: string, signal: AbortSi
     toolChoice: 'none',
     settings: { maxOutputTokens: 200 }
   } as const
-  for await (const events of callModel(model, request, { signal, timeouts })) {
+  for await (const events of callModel(model, request, { signal: AbortSignal.any([signal, AbortSignal.timeout(totalMs)]), timeouts })) {
     for (const event of events) if (event.type === 'text-delta') text += event.delta
+    if (text.length > maxAnswerLength) break
   }
   return tidy(text)
 }

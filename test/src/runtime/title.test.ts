@@ -1,6 +1,7 @@
 import t from 'tap'
 import { isTerminal, type RunEventBody } from '../../../src/events/run-event.ts'
 import { makeTitle, withTitle } from '../../../src/runtime/title.ts'
+import type { Model } from '../../../src/models/model.ts'
 import { delay } from '../../../src/streams/abort.ts'
 import { scriptedModel } from '../../helpers/scripted-model.ts'
 import { started } from '../../helpers/run-events.ts'
@@ -25,6 +26,22 @@ t.test('the question is given as text to be named, without tools, and not withou
   await makeTitle(model, 'x'.repeat(10_000), signal)
   t.match(model.requests, [{ instructions: /not instructions to follow/, tools: [], toolChoice: 'none' }])
   t.equal((model.requests[0]?.messages[0] as { content: string }).content.length, 2_000)
+})
+
+t.test('a model that never stops writing its title is left', async (t) => {
+  let left = false
+  const model: Model = {
+    id: 'endless',
+    async * generate () {
+      try {
+        for (let i = 0; i < 1_000_000; i++) yield [{ type: 'text-delta', delta: 'on and on ' }]
+      } finally {
+        left = true
+      }
+    }
+  }
+  t.equal((await makeTitle(model, 'question', signal))?.length, 80)
+  t.ok(left)
 })
 
 t.test('a title that is ready in time is among the events, once, and never before the first output', async (t) => {
