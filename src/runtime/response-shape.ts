@@ -1,18 +1,31 @@
 import type { z } from 'zod'
 import { invalidRequest } from '../errors.ts'
 import type { JsonSchema } from '../models/model.ts'
-import { compileSchema, isZod, toJsonSchema } from '../tools/schema.ts'
+import { compileSchema, isZod, toJsonSchema, type Checked } from '../tools/schema.ts'
 import type { RunInput } from './run-input.ts'
+import { withinTime } from './time-box.ts'
 
 type Response = NonNullable<RunInput['response']>
+
+// A caller's schema is a program of sorts: reading it may take longer than it is long, and its patterns may never end.
+const compileTimeMs = 1_000
+const checkTimeMs = 250
 
 /** What a run is told of the shape of its answer. An unusable JSON schema, which came from outside, is refused under `path`. */
 export function responseShape (schema: z.ZodType | JsonSchema | undefined, path: string): Response | undefined {
   if (schema === undefined) return undefined
+  if (isZod(schema)) return { schema: toJsonSchema(schema), check: compileSchema(schema) }
+  const compiled = compileInTime(schema, path)
+  if (compiled === undefined) throw invalidRequest(`${path}: the JSON schema is too large.`, [{ path, message: 'expected a smaller JSON schema' }])
+  return { schema, check: (value) => withinTime(checkTimeMs, () => compiled.value(value))?.value ?? unchecked }
+}
+
+const unchecked: Checked = { ok: false, issues: [{ path: '', message: 'took too long to check' }] }
+
+function compileInTime (schema: JsonSchema, path: string): { readonly value: (value: unknown) => Checked } | undefined {
   try {
-    return { schema: toJsonSchema(schema), check: compileSchema(schema) }
-  } catch (error) {
-    if (isZod(schema)) throw error
+    return withinTime(compileTimeMs, () => compileSchema(schema))
+  } catch {
     throw invalidRequest(`${path}: not a usable JSON schema.`, [{ path, message: 'expected a JSON schema' }])
   }
 }

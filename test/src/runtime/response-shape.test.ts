@@ -22,3 +22,18 @@ t.test('an answer that is a fence and blanks is refused at once', async (t) => {
     t.ok(performance.now() - before < 1_000)
   }
 })
+
+t.test('a schema that takes too long to read is refused', async (t) => {
+  const properties = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, { type: 'string', pattern: `^a${i}$` }]))
+  const before = performance.now()
+  t.throws(() => responseShape({ type: 'object', properties }, 'responseFormat'), { code: 'invalid_request', details: { issues: [{ path: 'responseFormat' }] } })
+  t.ok(performance.now() - before < 5_000)
+})
+
+t.test('a pattern that never ends on an answer holds nobody up, and the answer does not fit', async (t) => {
+  const shape = responseShape({ type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }, 'responseFormat')!
+  t.strictSame(readResponse('{"a":"aaa"}', shape), { value: { a: 'aaa' } })
+  const before = performance.now()
+  t.equal(readResponse(`{"a":"${'a'.repeat(60)}!"}`, shape), undefined)
+  t.ok(performance.now() - before < 2_000)
+})
