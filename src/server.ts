@@ -24,6 +24,12 @@ async function serve (env: NodeJS.ProcessEnv): Promise<void> {
   const app = await buildApp({ config, agents: registry, models: registry.models, database, log })
   for (const warning of registry.warnings) log.warn(warning)
   let asked = false
+  // Code of agents and tools runs here too: what one of them forgot to wait for must not end everybody's conversations.
+  process.on('unhandledRejection', (reason) => { log.error({ err: reason }, 'a promise was rejected that nobody waited for') })
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an error that nobody caught: the process ends, and the next one closes what it left open')
+    process.exit(1)
+  })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => { onSignal(signal) })
   await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => { throw listenFailure(error, config) })
   const { defaultModel } = registry.models
