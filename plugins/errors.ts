@@ -53,7 +53,6 @@ function translate (error: unknown): unknown {
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('payload_too_large', 'The request body is too large.', { cause: error })
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return bodyFault('expected content-type application/json', error)
-  if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return bodyFault('expected a JSON body', error)
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('not_found', 'No such route.', { cause: error })
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY') return bodyFault('expected valid JSON without the keys "__proto__" and "constructor.prototype"', error)
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_request', 'The request is not valid HTTP for this service.', { cause: error })

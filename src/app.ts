@@ -5,6 +5,7 @@ import bodyDepth from '../plugins/body-depth.ts'
 import closeSignal from '../plugins/close-signal.ts'
 import crossOrigin from '../plugins/cross-origin.ts'
 import errors, { answerClientError, answerFrameworkError, maxParamLength } from '../plugins/errors.ts'
+import jsonBody from '../plugins/json-body.ts'
 import metrics from '../plugins/metrics.ts'
 import openapi from '../plugins/openapi.ts'
 import principal from '../plugins/principal.ts'
@@ -67,6 +68,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
   await app.register(errors)
   await app.register(requestLog)
   await app.register(crossOrigin, { origins: config.corsOrigins })
+  await app.register(jsonBody)
   await app.register(bodyDepth)
   await app.register(rateLimit, config)
   await app.register(closeSignal)

@@ -204,8 +204,10 @@ t.test('routes without a body take none, and an empty one', async (t) => {
   for (const path of [`/v1/threads/${threadId}/stop`, `/v1/threads/${threadId}/messages/${answerId}/restore`, `/v1/runs/${runId}/stop`]) {
     t.equal((await send(url, 'POST', path)).status, 200, path)
     t.equal((await send(url, 'POST', path, { body: {} })).status, 200, path)
+    t.equal((await send(url, 'POST', path, { raw: '', contentType: 'application/json' })).status, 200, `${path}, with the name of JSON and none of it`)
     refused(t, await send(url, 'POST', path, { raw: '{' }), { status: 400, code: 'invalid_request', path: 'body' }, path)
   }
+  t.equal((await send(url, 'DELETE', `/v1/threads/${threadId}`, { raw: '', contentType: 'application/json' })).status, 204, 'nor is a DELETE refused for it')
 })
 
 /** A service with one thread, `snapshot` being all that is stored. */
