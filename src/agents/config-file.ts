@@ -12,7 +12,8 @@ export interface FoundConfig {
 }
 
 export type ConfigFile =
-  | { readonly ok: true, readonly value: z.output<typeof configSchema> }
+  /** `faults`: attributes that there are not, beside what can be checked further. */
+  | { readonly ok: true, readonly value: z.output<typeof configSchema>, readonly faults: readonly Fault[] }
   | { readonly ok: false, readonly faults: readonly Fault[] }
 
 /** The file PARLEY_CONFIG names, whether it exists or not, else the first `parley.config.*` of the folder. */
@@ -24,15 +25,18 @@ export function findConfig (cwd: string, named: string | undefined): FoundConfig
 }
 
 export async function loadConfigFile (path: string, { load, shown }: { load: LoadFile, shown: string }): Promise<ConfigFile> {
-  const fail = (...reasons: readonly string[]): ConfigFile => ({ ok: false, faults: reasons.map((reason) => ({ file: shown, entry: undefined, reason })) })
+  const faultsOf = (reasons: readonly string[]): Fault[] => reasons.map((reason) => ({ file: shown, entry: undefined, reason }))
+  const fail = (...reasons: readonly string[]): ConfigFile => ({ ok: false, faults: faultsOf(reasons) })
   if (!isLoadable(path)) return fail(`cannot be read as "${extname(path)}"; expected one of ${[...codeExtensions, ...dataExtensions].join(', ')}`)
   const loaded = await load(path)
   if (!loaded.ok) return fail(loaded.reason)
   const value = loaded.exports['default']
   if (value === undefined) return fail('has no default export; expected defineConfig({ agents: [...] })')
   const parsed = configSchema.safeParse(value)
-  if (!parsed.success) return fail(...issueReasons(parsed.error.issues, Object.keys(configSchema.shape)))
-  return { ok: true, value: parsed.data }
+  if (parsed.success) return { ok: true, value: parsed.data, faults: [] }
+  const reasons = issueReasons(parsed.error.issues, Object.keys(configSchema.shape))
+  const known = configSchema.strip().safeParse(value)
+  return known.success ? { ok: true, value: known.data, faults: faultsOf(reasons) } : fail(...reasons)
 }
 
 /** A path as messages show it: short inside the working directory, whole outside of it. */

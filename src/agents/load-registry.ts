@@ -37,13 +37,14 @@ interface Source {
   readonly path: string | undefined
   readonly shown: string
   readonly warnings: readonly string[]
+  readonly faults: readonly Fault[]
 }
 
 /** Loads and checks everything a deployment serves. Throws ConfigurationFaults with all mistakes at once. */
 export async function loadRegistry ({ config, cwd, env, log, createModels = createModelRegistry }: RegistryOptions): Promise<LoadedRegistry> {
   const load = createFileLoader()
-  const { value, path, shown, warnings } = await readSource(config.parleyConfig, cwd, load)
-  const faults: Fault[] = []
+  const { value, path, shown, warnings, faults: ofFile } = await readSource(config.parleyConfig, cwd, load)
+  const faults: Fault[] = [...ofFile]
   const report: Report = (entry, reason) => faults.push({ file: shown, entry, reason })
   const reportVariable: Report = (entry, reason) => faults.push({ file: 'environment', entry, reason })
 
@@ -68,12 +69,12 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
 async function readSource (named: string | undefined, cwd: string, load: LoadFile): Promise<Source> {
   const found = findConfig(cwd, named)
   if (found === undefined) {
-    return { value: configSchema.parse(builtInConfig), path: undefined, shown: 'built-in configuration', warnings: ['No parley.config.* in the working directory: serving one built-in assistant.'] }
+    return { value: configSchema.parse(builtInConfig), path: undefined, shown: 'built-in configuration', warnings: ['No parley.config.* in the working directory: serving one built-in assistant.'], faults: [] }
   }
   const shown = shownPath(found.path, cwd)
   const read = await loadConfigFile(found.path, { load, shown })
   if (!read.ok) throw new ConfigurationFaults(read.faults)
-  return { value: read.value, path: found.path, shown, warnings: found.ignored.map((other) => `${shownPath(other, cwd)} is not read, because ${shown} is there.`) }
+  return { value: read.value, faults: read.faults, path: found.path, shown, warnings: found.ignored.map((other) => `${shownPath(other, cwd)} is not read, because ${shown} is there.`) }
 }
 
 function checkDefaultAgent (checked: CheckedAgents, { value, config, report, reportVariable }: { value: Source['value'], config: RegistryOptions['config'], report: Report, reportVariable: Report }): void {

@@ -205,6 +205,7 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
   { name: 'a configuration without agents', files: { 'parley.config.yaml': 'agents: []\n' }, lines: [/agents: no agents/] },
   { name: 'a configuration of bases only', files: { 'parley.config.yaml': 'agents: [{ key: a, abstract: true }]\n' }, lines: [/agents: no agents/] },
   { name: 'unknown attributes of the configuration', files: { 'parley.config.yaml': 'agent: [{ key: a }]\n' }, lines: [/^parley\.config\.yaml: agents: expected a list of agents/, 'parley.config.yaml: unknown attribute "agent". Did you mean "agents"?'] },
+  { name: 'an unknown attribute of the configuration does not hide what is wrong with its agents', files: { 'parley.config.yaml': 'typo: 1\nagents: [{ key: a b }, gone.yaml]\n' }, lines: [/^parley\.config\.yaml: unknown attribute "typo"/, /agent "a b": key: /, /gone\.yaml/] },
   { name: 'a configuration that exports nothing', files: { 'parley.config.ts': 'export const config = {}\n' }, lines: [/^parley\.config\.ts: has no default export/] },
   { name: 'a configuration that cannot be parsed', files: { 'parley.config.yaml': 'agents: [\n' }, lines: [/^parley\.config\.yaml: line 2, column 1: /] },
   { name: 'a configuration that is not where PARLEY_CONFIG says', files: {}, env: { PARLEY_CONFIG: 'gone.yaml' }, lines: ['gone.yaml: does not exist'] },
