@@ -33,7 +33,9 @@ export async function readTurnView (tx: Executor, dialect: Dialect, principal: P
   if (row === undefined) return { view: nothing, row }
   const path = await readPath(tx, { threadKey: row.key, from: row.headId, limit: query.contextLimit })
   const found = await findMessage(tx, row, path, query)
-  return { view: { thread: toThread(row), activeRun: activeRunOf(row), path, ...found }, row }
+  const activeRun = activeRunOf(row)
+  const waiting = activeRun?.status === 'suspended' ? path.find(({ id }) => id === activeRun.messageId) ?? await readMessage(tx, row, activeRun.messageId) : undefined
+  return { view: { thread: toThread(row), activeRun, path, ...found, waiting }, row }
 }
 
 function activeRunOf (row: ThreadAndRunRow): Run | undefined {
@@ -70,7 +72,10 @@ async function findMessage (tx: Executor, thread: ThreadRow, path: readonly Mess
 
 async function searchMessage (tx: Executor, thread: ThreadRow, lookup: string): Promise<Message | undefined> {
   const found = await lookUpMessage(tx, thread, lookup)
-  if (found === undefined) return undefined
-  const [row] = await tx.query<MessageRow>(sql`SELECT ${messageColumns} FROM "Message" m WHERE m."threadKey" = ${thread.key} AND m.id = ${found.id}`)
+  return found === undefined ? undefined : await readMessage(tx, thread, found.id)
+}
+
+async function readMessage (tx: Executor, thread: ThreadRow, id: string): Promise<Message | undefined> {
+  const [row] = await tx.query<MessageRow>(sql`SELECT ${messageColumns} FROM "Message" m WHERE m."threadKey" = ${thread.key} AND m.id = ${id}`)
   return row === undefined ? undefined : toMessage(row)
 }

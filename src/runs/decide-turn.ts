@@ -156,8 +156,8 @@ export function decideLetGo (view: TurnView): TurnPlan<string | undefined> {
   return { messages: [], endRun: endSuspended(view, activeRun, 'stopped'), result: activeRun.id }
 }
 
-function endSuspended ({ path, foundPath }: TurnView, run: Run, why: string): NonNullable<TurnPlan<never>['endRun']> {
-  const message = [...path, ...foundPath].find(({ id }) => id === run.messageId)
+function endSuspended ({ path, foundPath, waiting }: TurnView, run: Run, why: string): NonNullable<TurnPlan<never>['endRun']> {
+  const message = waiting ?? [...path, ...foundPath].find(({ id }) => id === run.messageId)
   return { id: run.id, messageId: run.messageId, parts: message === undefined ? undefined : closeParts(message.parts, why), status: 'stopped' }
 }
 

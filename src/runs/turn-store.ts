@@ -33,6 +33,8 @@ export interface TurnView {
   /** The message asked for by `lookup`, found by client id or row id, on the head path first; with the path to it (itself last). */
   readonly found: Message | undefined
   readonly foundPath: readonly Message[]
+  /** The message of a suspended run, also where it is on another branch or deleted. */
+  readonly waiting?: Message | undefined
 }
 
 export interface NewMessage {

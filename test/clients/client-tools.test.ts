@@ -1,7 +1,7 @@
 import t from 'tap'
 import { defineTool } from '../../src/tools/tool.ts'
 import { clientNames, type Chat } from '../helpers/ai-clients.ts'
-import { post, startApp, until } from '../helpers/app.ts'
+import { getJson, post, startApp, until } from '../helpers/app.ts'
 import { scriptedModel, toolCall, type ScriptStep } from '../helpers/scripted-model.ts'
 import { assertAgreement, atRest, createGate, historyOf, openChat, showsText, textsOf } from './live-chat.ts'
 
@@ -201,3 +201,21 @@ function waitingCall ({ messages }: Chat): string | undefined {
   const part = messages.at(-1)?.parts.find(({ state }) => state === 'input-available')
   return part === undefined ? undefined : String(part['toolCallId'])
 }
+
+t.test('what a branch waits for is answered when another branch goes on, and when it is stopped from there', async (t) => {
+  for (const goOn of ['messages', 'stop']) {
+    const { url } = await startApp(t, { model: scriptedModel([['First'], asking, ['Elsewhere']]), agents })
+    const thread = `${url}/v1/threads/two-branches`
+    const show = async (headId: string) => await fetch(thread, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ headId }) })
+    await post(`${thread}/messages`, { text: 'One' })
+    const { items: [, first] } = await getJson(`${thread}/messages`)
+    await post(`${thread}/messages`, { text: 'Paint it' })
+    const waiting = (await getJson(`${thread}/messages`)).items.at(-1)
+    await show(first.id)
+    t.equal((await post(`${thread}/${goOn}`, { text: 'Something else' })).status, 200)
+    await show(waiting.id)
+    const kept = (await getJson(`${thread}/messages`)).items.at(-1)
+    t.match(kept, { id: waiting.id, metadata: { status: 'stopped' } })
+    t.match(kept.parts.at(-1), { type: 'tool-ask_colour', state: 'output-error' }, `${goOn}: nobody is asked what nobody waits for`)
+  }
+})
