@@ -93,7 +93,7 @@ function decideRegenerate (view: TurnView, request: TurnRequest & { kind: 'regen
 function decideOutputs (view: TurnView, request: TurnRequest & { kind: 'tool-outputs' }, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
   const { found, activeRun } = view
   if (view.thread === undefined) throw notFound('thread')
-  if (found === undefined || found.role !== 'assistant') throw notFound('message')
+  if (found === undefined || found.role !== 'assistant' || found.deletedAt !== undefined) throw notFound('message')
   if (activeRun?.messageId !== found.id) return { messages: [], result: restOf(found, request.outputs) }
   if (activeRun.status === 'running') return { messages: [], result: { kind: 'attach', run: activeRun, from: 'continuation' } }
 

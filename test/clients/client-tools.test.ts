@@ -219,3 +219,15 @@ t.test('what a branch waits for is answered when another branch goes on, and whe
     t.match(kept.parts.at(-1), { type: 'tool-ask_colour', state: 'output-error' }, `${goOn}: nobody is asked what nobody waits for`)
   }
 })
+
+t.test('results for a message that was deleted meanwhile ask no model', async (t) => {
+  const model = scriptedModel([asking, ['Unwanted']])
+  const { url } = await startApp(t, { model, agents })
+  const thread = `${url}/v1/threads/deleted-waiting`
+  await post(`${thread}/messages`, { text: 'Paint it' })
+  const waiting = (await getJson(`${thread}/messages`)).items.at(-1)
+  t.equal((await fetch(`${thread}/messages/${waiting.id}`, { method: 'DELETE' })).status, 204)
+  const parts = [...waiting.parts.slice(0, -1), { ...waiting.parts.at(-1), state: 'output-available', output: 'red' }]
+  t.match(await post(`${thread}/messages`, { message: { ...waiting, parts } }), { status: 404, body: /not_found/ })
+  t.equal(model.requests.length, 1)
+})
