@@ -54,7 +54,8 @@ export const messageShape = named('Message', z.object({
     threadId: z.string(),
     runId: z.string().optional(),
     rating: z.object({ rating: z.union([z.literal(1), z.literal(-1)]), comment: z.string().optional() }).optional(),
-    siblings: z.number().int()
+    siblings: z.number().int(),
+    branchHeadId: z.string().optional().describe('Among siblings: what to make the head of the thread, so that this branch is shown')
   }),
   parts: z.array(messagePartShape)
 }))

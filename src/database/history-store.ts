@@ -1,4 +1,4 @@
-import { empty, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
+import { empty, join, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
@@ -50,8 +50,10 @@ export function createHistoryStore ({ driver, dialect }: StoreContext): HistoryS
         WHERE m."threadKey" = ${thread.key} AND ${childOf(message.parentId)} AND ${finished} ${afterPosition(cursor)}
         ORDER BY m.position LIMIT ${limit + 1}`)
       const last = rows.length > limit ? rows[limit - 1] : undefined
+      const page = rows.slice(0, limit)
+      const heads = await branchHeads(driver, thread.key, page.map(({ id }) => id))
       return {
-        items: rows.slice(0, limit).map(toMessageView),
+        items: page.map((row) => ({ ...toMessageView(row), branchHeadId: heads.get(row.id) })),
         nextCursor: last === undefined ? undefined : encodeCursor([last.position])
       }
     },
@@ -75,6 +77,18 @@ export function createHistoryStore ({ driver, dialect }: StoreContext): HistoryS
       return row === undefined ? undefined : toMessageView(row)
     })
   }
+}
+
+/** The newest message of each branch that begins with one of these. */
+async function branchHeads (driver: Executor, threadKey: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await driver.query<{ root: string, id: string }>(sql`WITH RECURSIVE branch (root, id, position) AS (
+      SELECT m.id, m.id, m.position FROM "Message" m WHERE m."threadKey" = ${threadKey} AND m.id IN (${join(ids)})
+      UNION ALL
+      SELECT branch.root, m.id, m.position FROM branch JOIN "Message" m ON m."threadKey" = ${threadKey} AND m."parentId" = branch.id
+    ) SELECT newest.root, m.id FROM (SELECT root, max(position) AS position FROM branch GROUP BY root) newest
+    JOIN "Message" m ON m."threadKey" = ${threadKey} AND m.position = newest.position`)
+  return new Map(rows.map(({ root, id }) => [root, id]))
 }
 
 function ratingOf ({ tenantId, userId }: Principal): Sql {

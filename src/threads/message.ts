@@ -38,4 +38,6 @@ export interface Message {
 export interface MessageView extends Message {
   readonly rating: Rating | undefined
   readonly siblings: number
+  /** Among branches: the newest message of this one, which as the thread's head shows it. */
+  readonly branchHeadId?: string | undefined
 }

@@ -7,7 +7,7 @@ import type { MessageMetadata } from './metadata.ts'
 export interface UIMessage {
   readonly id: string
   readonly role: 'user' | 'assistant'
-  readonly metadata: MessageMetadata & { readonly rating?: Rating, readonly siblings: number }
+  readonly metadata: MessageMetadata & { readonly rating?: Rating, readonly siblings: number, readonly branchHeadId?: string }
   readonly parts: readonly MessagePart[]
 }
 
@@ -19,7 +19,7 @@ export interface Shown {
 
 /** A stored message as history shows it: under the id its client knows it by. */
 export function toUIMessage (view: MessageView, { threadId, baseUrl = '' }: Shown): UIMessage {
-  const { id, clientId, role, parts, status, finishReason, usage, costUsd, model, runId, createdAt, rating, siblings } = view
+  const { id, clientId, role, parts, status, finishReason, usage, costUsd, model, runId, createdAt, rating, siblings, branchHeadId } = view
   const metadata = {
     createdAt: createdAt.toISOString(),
     status,
@@ -30,7 +30,8 @@ export function toUIMessage (view: MessageView, { threadId, baseUrl = '' }: Show
     threadId,
     ...(runId === undefined ? {} : { runId }),
     ...(rating === undefined ? {} : { rating }),
-    siblings
+    siblings,
+    ...(branchHeadId === undefined ? {} : { branchHeadId })
   }
   return { id: clientId ?? id, role, metadata, parts: parts.map((part) => withAddress(part, baseUrl)) }
 }

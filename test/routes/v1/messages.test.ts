@@ -101,6 +101,22 @@ t.test('a message is found by the id its client knows it by, on the branch on sh
   t.strictSame(texts(await getJson(messages)), ['Edited', 'Answer'])
 })
 
+t.test('each version of an edited question can be shown again, with the answer it got', async (t) => {
+  const { url } = await startApp(t, { model: scriptedModel([['first answer'], ['second answer']]) })
+  const thread = `${url}/v1/threads/versions-1`
+  const ask = (text: string, more = {}) => post(`${thread}/messages`, { messages: [{ id: 'question-1', role: 'user', parts: [{ type: 'text', text }] }], ...more })
+  await ask('Draft')
+  await ask('Edited', { messageId: 'question-1' })
+  const versions = (await getJson(`${thread}/messages/question-1/siblings`)).items
+  t.equal(versions.length, 2)
+  for (const [index, answer] of ['first answer', 'second answer'].entries()) {
+    const { branchHeadId } = versions[index].metadata
+    const patched = await fetch(thread, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ headId: branchHeadId }) })
+    t.equal(patched.status, 200)
+    t.strictSame(texts(await getJson(`${thread}/messages`)), [['Draft', 'Edited'][index], answer])
+  }
+})
+
 t.test('the longest id a client may choose works everywhere', async (t) => {
   const { url, messages } = await start(t)
   const id = 'm'.repeat(128)
