@@ -52,7 +52,8 @@ function report ({ name, passed, failed, skips, lines }) {
 }
 
 function spawnTap (tapArgs, stdio) {
-  return spawn(process.execPath, [tap, ...tapArgs], { cwd: root, stdio })
+  const NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('test-loader.mjs', import.meta.url).href}`.trim()
+  return spawn(process.execPath, [tap, ...tapArgs], { cwd: root, stdio, env: { ...process.env, NODE_OPTIONS } })
 }
 
 function ended (child) {

@@ -38,8 +38,8 @@ export interface ModelStepOutcome {
   readonly held: readonly RunEventBody[]
 }
 
-// Twice what any model can say in one call: only a broken one gets there, and it would fill the memory.
-const maxCharacters = 1_000_000
+// About what the longest-winded models can say in one call: only a broken one gets there, and it would fill the memory.
+const maxCharacters = 500_000
 
 /**
  * One model call as events. Calls come out checked, so each has its input complete or invalid when the step ends. Usage
