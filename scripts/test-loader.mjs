@@ -6,6 +6,6 @@ if (process.env.TAP_CHILD_ID !== undefined) {
   process.env.TAP_TYPE_STRIP_ONLY = '1'
   // What a test starts is plain Node, unless it passes its own arguments on.
   delete process.env.NODE_OPTIONS
-  process.execArgv.push('--import=tsx')
-  await import('tsx')
+  process.execArgv.push('--import=tsx/esm')
+  await import('tsx/esm')
 }
