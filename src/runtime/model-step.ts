@@ -4,6 +4,7 @@ import { callModel, type Retry } from '../models/call-model.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/model.ts'
+import { delay } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
@@ -38,8 +39,13 @@ export interface ModelStepOutcome {
   readonly held: readonly RunEventBody[]
 }
 
-// About what the longest-winded models can say in one call: only a broken one gets there, and it would fill the memory.
-const maxCharacters = 500_000
+// Twice what any model can say in one call: only a broken one gets there, and it would fill the memory.
+const maxCharacters = 1_000_000
+// After this much, a call is read at 16,000 characters a second at most (about 4,000 tokens, more than any model
+// writes), so that an upstream that pours out text without end is held back and not taken in as fast as it can.
+const unpacedCharacters = 200_000
+const charactersPerMs = 16
+const maxPauseMs = 100
 
 /**
  * One model call as events. Calls come out checked, so each has its input complete or invalid when the step ends. Usage
@@ -52,6 +58,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   const calls: CheckedCall[] = []
   let held: RunEventBody[] | undefined = input.holdText ? [] : undefined
   const reasoning: KeptReasoning[] = []
+  let paced = 0
   let thought = createGrowingText()
   const text = createGrowingText()
   let textIsWhole = false
@@ -68,6 +75,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
       const out: RunEventBody[] = []
       for (const event of events) take(event, out)
       if (out.length > 0) yield out
+      await pace()
       if (characters > maxCharacters) throw new AppError('provider_unavailable', 'The model did not stop writing, so its answer was cut.')
     }
   } catch (error) {
@@ -129,6 +137,12 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
       default:
         event satisfies never
     }
+  }
+
+  async function pace (): Promise<void> {
+    const excess = characters - Math.max(paced, unpacedCharacters)
+    paced = characters
+    if (excess > 0) await delay(Math.min(excess / charactersPerMs, maxPauseMs), input.signal)
   }
 
   function takeCall (event: ModelEvent & { type: 'tool-call' }, out: RunEventBody[]): void {
