@@ -1,4 +1,4 @@
-const pointPattern = /^( {4})?(not )?ok \d+( - (?<name>.*?))?( # (SKIP|TODO)(?<skip>.*?))?( # time=\S+)?$/i
+const pointPattern = /^( {4})?(not )?ok \d+( - (?<name>.*?))?( # (SKIP|TODO)(?<skip>.*?))?( # time=(?<time>[\d.]+)ms)?$/i
 
 /**
  * Reads the TAP of a run of test files, line by line. A "test" is what a file declares at its top level; a file that
@@ -26,8 +26,11 @@ export function createTapResults ({ onFile = () => {} } = {}) {
   function readPoint (point) {
     if (point === null) return
     const [, nested, failed] = point
-    const { name, skip } = point.groups
-    if (nested === undefined) file.name = name
+    const { name, skip, time = '0' } = point.groups
+    if (nested === undefined) {
+      file.name = name
+      file.seconds = (Number(time) / 1000).toFixed(1)
+    }
     if (skip !== undefined) file.skips.push(skip.trim() || 'no reason given')
     else if (nested !== undefined) file[failed === undefined ? 'passed' : 'failed']++
     else if (failed !== undefined && file.failed === 0) file.failed = 1
@@ -48,5 +51,5 @@ export function createTapResults ({ onFile = () => {} } = {}) {
 }
 
 function newFile () {
-  return { name: undefined, lines: [], passed: 0, failed: 0, skips: [] }
+  return { name: undefined, lines: [], seconds: '0.0', passed: 0, failed: 0, skips: [] }
 }
