@@ -1,10 +1,10 @@
 import fp from 'fastify-plugin'
-import { v7 as uuidv7 } from 'uuid'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import type { FileService } from '../src/files/file-service.ts'
 import { openFiles } from '../src/files/files.ts'
+import { newId } from '../src/ids.ts'
 import { createChat, type ChatService } from '../src/runs/chat.ts'
 import { createCheckpointer } from '../src/runs/checkpointer.ts'
 import { createHolder } from '../src/runs/holder.ts'
@@ -43,7 +43,6 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
   const database = app.metrics.timeStores(untimed)
   const { turns } = database
   const holder = createHolder()
-  const newId = () => uuidv7()
   const runLog = createMemoryRunLog({ graceMs: config.runGraceMs })
   const runRegistry = createRunRegistry({ runLog, log, graceMs: config.runGraceMs })
   const recovery = createRecovery({ turns, runs: runRegistry, holder, log })

@@ -1,4 +1,4 @@
-import { stdSerializers, type LoggerOptions } from 'pino'
+import { destination, stdSerializers, type DestinationStream, type LoggerOptions } from 'pino'
 import type { Config } from './config.ts'
 
 /** JSON lines without secrets: no header that carries one is logged, and no body ever is. */
@@ -11,6 +11,14 @@ export function loggerOptions ({ logLevel }: Pick<Config, 'logLevel'>): LoggerOp
       censor: '[redacted]'
     }
   }
+}
+
+/**
+ * Standard output, several lines a write: a write for every request would cost more than the line. A line waits for
+ * 100 ms at most; what waits is written when the process exits, and at once after a fatal line.
+ */
+export function openLogOutput (): DestinationStream {
+  return destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 })
 }
 
 /** pino marks what it reads, and a tool may throw what cannot be marked or read: a log line must never throw in turn. */

@@ -4,7 +4,7 @@ import { buildApp } from './app.ts'
 import { loadConfig, type Config } from './config.ts'
 import { openDatabase } from './database/database.ts'
 import { loadEnvFile } from './env-file.ts'
-import { loggerOptions } from './logging.ts'
+import { loggerOptions, openLogOutput } from './logging.ts'
 
 try {
   loadEnvFile(process.cwd())
@@ -18,7 +18,7 @@ try {
 /** Starts the service, and ends it in order on SIGTERM or SIGINT: no new runs, the running ones finish, then all closes. */
 async function serve (env: NodeJS.ProcessEnv): Promise<void> {
   const config = loadConfig(env)
-  const log = pino(loggerOptions(config))
+  const log = pino(loggerOptions(config), openLogOutput())
   const registry = await loadRegistry({ config, cwd: process.cwd(), env, log })
   const database = await openDatabase({ url: config.databaseUrl, log })
   const app = await buildApp({ config, agents: registry, models: registry.models, database, log })

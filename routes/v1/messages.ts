@@ -16,7 +16,8 @@ const messages: RoutePlugin = async (app) => {
   app.get('/threads/:threadId/messages', { schema: { ...messageReference.history, params: threadParams, querystring: historyQuery } }, async (request) => {
     const { params: { threadId }, query: { limit, before, include } } = request
     const page = await app.threads.history(request.principal, threadId, { limit, before, includeStreaming: include === 'streaming' })
-    return pageView(page, (message) => toUIMessage(message, { threadId, baseUrl: request.baseUrl() }))
+    const shown = { threadId, baseUrl: request.baseUrl() }
+    return pageView(page, (message) => toUIMessage(message, shown))
   })
 
   app.post('/threads/:threadId/messages', { schema: { ...chatReference.send, params: z.object({ threadId: threadIdField }), querystring: wireQuery } }, async (request, reply) => {

@@ -1,7 +1,7 @@
 import { join, sqltag as sql } from '@prisma/client/runtime/client'
-import { v7 as uuid } from 'uuid'
 import type { Principal } from '../auth/principal.ts'
 import { AppError, notFound } from '../errors.ts'
+import { newId } from '../ids.ts'
 import { textOf } from '../messages/parts.ts'
 import type { NewMessage, TurnPlan, TurnStore } from '../runs/turn-store.ts'
 import type { StoreContext } from './client.ts'
@@ -35,7 +35,7 @@ function writes ({ createThread, messages, continueMessage, endRun, run }: TurnP
 /** With all its counters as they are after the plan: a new thread costs one statement. */
 async function createThread (tx: Executor, { tenantId, userId }: Principal, id: string, { createThread, messages }: TurnPlan<unknown>): Promise<PlannedThread> {
   if (createThread === undefined) throw notFound('thread')
-  const key = uuid()
+  const key = newId()
   const now = new Date()
   const { title, titleSearch } = titleColumns(createThread.title ?? null)
   const headId = messages.at(-1)?.id ?? null

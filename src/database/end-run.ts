@@ -1,5 +1,5 @@
 import { join, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
-import { v7 as uuid } from 'uuid'
+import { newId } from '../ids.ts'
 import { textOf, type MessagePart } from '../messages/parts.ts'
 import type { Checkpoint, TurnEnd, TurnStore } from '../runs/turn-store.ts'
 import type { StoreContext } from './client.ts'
@@ -102,7 +102,7 @@ async function discardMessage (tx: Executor, threadKey: string, messageId: strin
 }
 
 async function insertUsage (tx: Executor, threadKey: string, { runId, usageRecords }: TurnEnd, now: Date): Promise<void> {
-  const rows = usageRecords.map(({ agentPath, model, usage, costUsd, estimated }) => sql`(${uuid()}, ${threadKey}, ${runId}, ${agentPath}, ${model},
+  const rows = usageRecords.map(({ agentPath, model, usage, costUsd, estimated }) => sql`(${newId()}, ${threadKey}, ${runId}, ${agentPath}, ${model},
     ${usage.input}, ${usage.output}, ${usage.reasoning}, ${usage.cachedRead}, ${usage.cacheWrite}, ${costUsd ?? null}, ${estimated}, ${now})`)
   await tx.execute(sql`INSERT INTO "Usage" (id, "threadKey", "runId", "agentPath", model, input, output, reasoning, "cachedRead", "cacheWrite", "costUsd", estimated, "createdAt") VALUES ${join(rows)}`)
 }

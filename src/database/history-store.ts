@@ -8,7 +8,7 @@ import type { Executor } from './executor.ts'
 import { lookUpMessage } from './message-lookup.ts'
 import { findKey, lockKey } from './owned-thread.ts'
 import { finished, pathTable, undeleted } from './path.ts'
-import { messageColumns, toMessageView, type MessageViewRow } from './rows.ts'
+import { shownColumns, toMessageView, type MessageViewRow } from './rows.ts'
 
 type HistoryStore = Pick<ThreadStore, 'history' | 'siblings' | 'removeMessage' | 'restoreMessage'>
 
@@ -18,7 +18,7 @@ const positionPlace = z.tuple([placeNumber])
 
 // Two counts: one condition for both cases would keep PostgreSQL from the index.
 const branches = sql`FROM "Message" s WHERE s."threadKey" = m."threadKey" AND s."deletedAt" IS NULL AND (s.status <> 'streaming' OR s.id = m.id)`
-const viewColumns = sql`${messageColumns}, r.value AS "ratingValue", r.comment AS "ratingComment", CASE WHEN m."parentId" IS NULL
+const viewColumns = sql`${shownColumns}, r.value AS "ratingValue", r.comment AS "ratingComment", CASE WHEN m."parentId" IS NULL
   THEN (SELECT count(*) ${branches} AND s."parentId" IS NULL)
   ELSE (SELECT count(*) ${branches} AND s."parentId" = m."parentId") END AS siblings`
 

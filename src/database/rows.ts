@@ -4,7 +4,7 @@ import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { Run, RunStatus } from '../runs/turn-store.ts'
-import type { Message, MessageStatus, MessageView } from '../threads/message.ts'
+import type { Message, MessageStatus, MessageView, ShownMessage } from '../threads/message.ts'
 import type { Thread } from '../threads/thread-store.ts'
 import type { Message as StoredMessage, Run as RunRow, Thread as StoredThread } from './generated/sqlite/client.ts'
 
@@ -19,10 +19,14 @@ export const threadColumns = columnsOf<ThreadRow>('t', ['key', 'id', 'tenantId',
   'lastPosition', 'messageCount', 'createdAt', 'updatedAt', 'lastMessageAt', 'activeAt'])
 export const messageColumns = columnsOf<MessageRow>('m', ['threadKey', 'id', 'clientId', 'parentId', 'position', 'role', 'parts', 'status', 'runId', 'model',
   'finishReason', 'usage', 'costUsd', 'errorCode', 'errorRef', 'startedAt', 'completedAt', 'createdAt', 'deletedAt'])
+// A page of history has no more columns than it shows: each costs on every row.
+export const shownColumns = columnsOf<ShownRow>('m', ['id', 'clientId', 'position', 'role', 'parts', 'status', 'runId', 'model', 'finishReason', 'usage', 'costUsd', 'createdAt'])
 export const runColumns = columnsOf<RunRow>('r', ['id', 'threadKey', 'messageId', 'agentId', 'status', 'activeThreadKey', 'holder', 'leaseUntil', 'errorCode',
   'errorRef', 'createdAt', 'endedAt'])
 
-export interface MessageViewRow extends MessageRow {
+type ShownRow = Pick<MessageRow, keyof ShownMessage>
+
+export interface MessageViewRow extends ShownRow {
   readonly ratingValue: number | null
   readonly ratingComment: string | null
   readonly siblings: number
@@ -47,9 +51,24 @@ export function toThread (row: ThreadRow): Thread {
 
 export function toMessage (row: MessageRow): Message {
   return {
+    ...toShown(row),
+    parentId: row.parentId ?? undefined,
+    errorCode: (row.errorCode ?? undefined) as ErrorCode | undefined,
+    errorRef: row.errorRef ?? undefined,
+    startedAt: row.startedAt ?? undefined,
+    completedAt: row.completedAt ?? undefined,
+    deletedAt: row.deletedAt ?? undefined
+  }
+}
+
+export function toMessageView (row: MessageViewRow): MessageView {
+  return { ...toShown(row), siblings: Number(row.siblings), rating: toRating(row) }
+}
+
+function toShown (row: ShownRow): ShownMessage {
+  return {
     id: row.id,
     clientId: row.clientId ?? undefined,
-    parentId: row.parentId ?? undefined,
     position: row.position,
     role: row.role as Message['role'],
     parts: JSON.parse(row.parts) as readonly MessagePart[],
@@ -59,17 +78,8 @@ export function toMessage (row: MessageRow): Message {
     finishReason: (row.finishReason ?? undefined) as FinishReason | undefined,
     usage: row.usage === null ? undefined : JSON.parse(row.usage) as Usage,
     costUsd: row.costUsd ?? undefined,
-    errorCode: (row.errorCode ?? undefined) as ErrorCode | undefined,
-    errorRef: row.errorRef ?? undefined,
-    startedAt: row.startedAt ?? undefined,
-    completedAt: row.completedAt ?? undefined,
-    createdAt: row.createdAt,
-    deletedAt: row.deletedAt ?? undefined
+    createdAt: row.createdAt
   }
-}
-
-export function toMessageView (row: MessageViewRow): MessageView {
-  return { ...toMessage(row), siblings: Number(row.siblings), rating: toRating(row) }
 }
 
 export function toRun (row: RunRow, threadId: string): Run {

@@ -38,6 +38,7 @@ function toArgument (value: unknown): unknown {
 }
 
 function toRows<Row> ({ columns, columnTypes, rows }: SqliteResult): Row[] {
+  if (rows.length === 0) return []
   const converters = columnTypes.map((type) => converterOf[type.toUpperCase()])
   return rows.map((values) => {
     const row: Record<string, unknown> = {}

@@ -1,7 +1,7 @@
 import { empty, join, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
-import { v7 as uuid } from 'uuid'
 import { z } from 'zod'
 import { AppError, notFound } from '../errors.ts'
+import { newId } from '../ids.ts'
 import type { Thread, ThreadPatch, ThreadQuery, ThreadStore } from '../threads/thread-store.ts'
 import type { Dialect, StoreContext } from './client.ts'
 import { decodeCursor, encodeCursor, placeId, placeTime } from './cursor.ts'
@@ -24,7 +24,7 @@ export function createThreadListStore ({ client, driver, dialect }: StoreContext
       const owner = { tenantId, ownerId: userId }
       const times = { createdAt: now, updatedAt: now, activeAt: now }
       try {
-        return toThread(await client.thread.create({ data: { key: uuid(), id, ...owner, agentId, ...titleColumns(title ?? null), metadata: JSON.stringify(metadata), ...times } }))
+        return toThread(await client.thread.create({ data: { key: newId(), id, ...owner, agentId, ...titleColumns(title ?? null), metadata: JSON.stringify(metadata), ...times } }))
       } catch (error) {
         if (isUniqueViolation(error)) throw new AppError('conflict', 'You already have a thread with this id.', { cause: error })
         throw error

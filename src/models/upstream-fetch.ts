@@ -23,7 +23,7 @@ export function createUpstreamFetch ({ dispatcher = createAgent() }: { readonly 
     const answer = await request(urlOf(input), {
       dispatcher,
       method: init.method ?? 'GET',
-      headers: { 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(init.headers)) },
+      headers: { 'accept-encoding': 'identity', ...Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)) },
       // The client serialises JSON bodies itself, so nothing but text comes here.
       body: (init.body ?? null) as string | null,
       signal: init.signal ?? null

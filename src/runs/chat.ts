@@ -208,10 +208,9 @@ export function createChat (options: ChatOptions): ChatService {
       ...(continues === undefined ? {} : { answered: continues.events })
     }
     const initialParts = continues?.parts ?? []
-    const abort = new AbortController()
     const recorder = createTurnRecorder({
       turns, holder, runId, messageId, initialParts, checkpointer: options.checkpointer, log: runDeps.log,
-      abort: (reason) => { abort.abort(reason) },
+      abort: reservation.abort,
       lost: () => new RunStopped('the thread is gone')
     })
     const wantsTitle = agent.titleGeneration && (thread === undefined || thread.title === undefined)
@@ -219,9 +218,8 @@ export function createChat (options: ChatOptions): ChatService {
       principal, messageId, initialParts, threadId: input.threadId, onDisconnect: agent.onDisconnect,
       record: (events) => recorder.record(events),
       events: (signal) => {
-        const both = AbortSignal.any([signal, abort.signal])
-        const events = reportingDropped(runAgent(runInput, runDeps, both), dropped)
-        return wantsTitle ? titled(events, { deps: runDeps, turns, agent, principal, threadId: input.threadId, context: decision.context, signal: both }) : events
+        const events = reportingDropped(runAgent(runInput, runDeps, signal), dropped)
+        return wantsTitle ? titled(events, { deps: runDeps, turns, agent, principal, threadId: input.threadId, context: decision.context, signal }) : events
       }
     })
   }

@@ -25,6 +25,8 @@ export interface RunSpec {
 export interface Reservation {
   /** Resolves when the first event is in the log. */
   start: (spec: Omit<RunSpec, 'runId'>) => Promise<void>
+  /** Ends the run for a reason of its own; does nothing where it does not run. */
+  abort: (reason: Error) => void
   release: () => void
 }
 
@@ -66,7 +68,11 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
         starting.delete(runId)
         settled()
       }
-      return { release, start: (spec) => start({ ...spec, runId }).finally(release) }
+      return {
+        release,
+        start: (spec) => start({ ...spec, runId }).finally(release),
+        abort: (reason) => { running.get(runId)?.controller.abort(reason) }
+      }
     },
     follow,
     known (principal, runId) {

@@ -3,12 +3,17 @@ import { Readable } from 'node:stream'
 // What is taken from the source before the reader has taken any of it.
 const maxCharacters = 16_384
 
+export interface GatherOptions {
+  /** Called when the end comes right after the chunk that is handed over next, which has so many characters. */
+  readonly beforeLast?: ((characters: number) => void) | undefined
+}
+
 /**
  * A Readable of text whose every chunk is all that its source gave within one turn of the event loop, so that pieces
  * which come together cost one write. It pulls no more than its reader takes, and closes the source when that one
  * leaves. An error of the source destroys it, after what came before was handed over.
  */
-export function gather (source: AsyncIterable<string>): Readable {
+export function gather (source: AsyncIterable<string>, { beforeLast }: GatherOptions = {}): Readable {
   const iterator = source[Symbol.asyncIterator]()
   let gathered = ''
   let flushing: NodeJS.Immediate | undefined
@@ -62,6 +67,7 @@ export function gather (source: AsyncIterable<string>): Readable {
   }
 
   function finish (): void {
+    if (gathered !== '') beforeLast?.(gathered.length)
     handOver()
     readable.push(null)
   }

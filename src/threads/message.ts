@@ -34,8 +34,11 @@ export interface Message {
   readonly deletedAt: Date | undefined
 }
 
+/** What of a message its readers are shown. */
+export type ShownMessage = Pick<Message, 'id' | 'clientId' | 'position' | 'role' | 'parts' | 'status' | 'runId' | 'model' | 'finishReason' | 'usage' | 'costUsd' | 'createdAt'>
+
 /** A message as history shows it: with the asking user's rating and the number of branches at this point (itself included). */
-export interface MessageView extends Message {
+export interface MessageView extends ShownMessage {
   readonly rating: Rating | undefined
   readonly siblings: number
   /** Among branches: the newest message of this one, which as the thread's head shows it. */

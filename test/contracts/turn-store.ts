@@ -15,8 +15,9 @@ export function turnStoreContract (t: Test, open: OpenDatabase): void {
     t.match(await threads.get(alice, 'begun-1'), { agentId: 'agent-1', headId: turn.answerId, messageCount: 2, lastMessageAt: Date })
     t.match((await threads.history(alice, 'begun-1', { limit: 10, includeStreaming: true }))?.items, [
       { id: turn.userId, clientId: 'client-id-1', position: 1, parts: text('hello'), status: 'completed' },
-      { id: turn.answerId, parentId: turn.userId, position: 2, status: 'streaming', runId: turn.runId, model: 'test:model', startedAt: Date }
+      { id: turn.answerId, position: 2, status: 'streaming', runId: turn.runId, model: 'test:model' }
     ])
+    t.match(await turns.messageOfRun(turn.runId), { id: turn.answerId, parentId: turn.userId, startedAt: Date, completedAt: undefined })
     t.match(await turns.activeRun(alice, 'begun-1'), { id: turn.runId, threadId: 'begun-1', messageId: turn.answerId, status: 'running', holder })
     t.match(await turns.run(alice, turn.runId), { id: turn.runId, leaseUntil: Date, endedAt: undefined })
     t.equal(await turns.run(bob, turn.runId), undefined)
@@ -114,7 +115,8 @@ export function turnStoreContract (t: Test, open: OpenDatabase): void {
     t.equal(await turns.finish('somebody-else', endOf(turn, 'no')), false)
     t.equal(await turns.finish(holder, endOf(turn, 'cut', { runStatus: 'failed', messageStatus: 'failed', usage, costUsd: 0.25, errorCode: 'provider_unavailable', errorRef: 'abcd1234', finishReason: 'error' })), true)
     t.equal(await turns.finish(holder, endOf(turn, 'late')), false)
-    t.match((await threads.history(alice, 'ended-1', { limit: 1 }))?.items[0], { parts: text('cut'), status: 'failed', usage, costUsd: 0.25, errorCode: 'provider_unavailable', errorRef: 'abcd1234', finishReason: 'error', completedAt: Date })
+    t.match((await threads.history(alice, 'ended-1', { limit: 1 }))?.items[0], { parts: text('cut'), status: 'failed', usage, costUsd: 0.25, finishReason: 'error' })
+    t.match(await turns.messageOfRun(turn.runId), { errorCode: 'provider_unavailable', errorRef: 'abcd1234', completedAt: Date })
     t.match(await turns.run(alice, turn.runId), { status: 'failed', errorCode: 'provider_unavailable', endedAt: Date })
     t.equal(await turns.activeRun(alice, 'ended-1'), undefined)
   })
@@ -216,7 +218,8 @@ export function turnStoreContract (t: Test, open: OpenDatabase): void {
     t.equal(await turns.interrupt(again, { parts: text('so far'), errorRef: '01234567' }), true)
     t.equal(await turns.interrupt(again, { parts: text('x'), errorRef: 'r' }), false)
     t.equal(await turns.finish(holder, endOf(turn, 'late')), false)
-    t.match((await database.threads.history(alice, 'orphan-1', { limit: 1 }))?.items[0], { status: 'interrupted', parts: text('so far'), errorRef: '01234567' })
+    t.match((await database.threads.history(alice, 'orphan-1', { limit: 1 }))?.items[0], { status: 'interrupted', parts: text('so far') })
+    t.match(await turns.messageOfRun(turn.runId), { errorRef: '01234567', completedAt: Date })
     t.equal(await turns.activeRun(alice, 'orphan-1'), undefined)
   })
 

@@ -49,6 +49,24 @@ t.test('what the recorder returns is what readers see, and nothing follows an en
   await until('closed', () => closed)
 })
 
+t.test('whoever reserved a run can end it, and only while it runs', async (t) => {
+  const { registry } = create(t)
+  const reservation = registry.reserve('run-1')
+  reservation.abort(new Error('too early'))
+  let reason: unknown
+  await reservation.start(spec({
+    events: async function * (signal) {
+      yield [started]
+      await untilAborted(new Promise(() => {}), signal).catch((error: unknown) => { reason = error })
+      yield [completed]
+    }
+  }))
+  reservation.abort(new RunStopped('its row is lost'))
+  await until('over', () => registry.running === 0)
+  t.match(reason, { reason: 'its row is lost' })
+  reservation.abort(new Error('too late'))
+})
+
 t.test('a run that is lost on the way ends as failed for its readers', async (t) => {
   const { registry, log } = create(t)
   await registry.reserve('run-1').start(spec({ events: async function * () { yield [started]; throw new Error('a bug') } }))

@@ -78,6 +78,25 @@ t.test('a source that never pauses is pulled no further than its reader reads', 
   }
 })
 
+t.test('it says when the end comes with the chunk that is next, and how long that is', async (t) => {
+  const said: number[] = []
+  const beforeLast = (characters: number) => { said.push(characters) }
+  t.strictSame(await collect(gather(spoken(['a', 'bc']), { beforeLast })), ['abc'])
+  t.strictSame(said, [3])
+  t.strictSame(await collect(gather(spoken([]), { beforeLast })), [])
+  t.strictSame(await collect(gather(late(), { beforeLast })), ['a'])
+  t.strictSame(said, [3], 'not where the last chunk is gone already')
+
+  async function * spoken (pieces: readonly string[]) {
+    yield * pieces
+  }
+
+  async function * late () {
+    yield 'a'
+    await delay(20)
+  }
+})
+
 async function collect (source: AsyncIterable<unknown>): Promise<unknown[]> {
   const chunks: unknown[] = []
   for await (const chunk of source) chunks.push(chunk)

@@ -6,8 +6,8 @@ import { asJson } from '../../../helpers/run-events.ts'
 import type { MessageView } from '../../../../src/threads/message.ts'
 
 const view: MessageView = {
-  id: 'row-1', clientId: undefined, parentId: undefined, position: 1, role: 'user', parts: [{ type: 'text', text: 'Hi' }], status: 'completed', runId: undefined, model: undefined, finishReason: undefined,
-  usage: undefined, costUsd: undefined, errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: undefined, createdAt: new Date('2026-01-02T03:04:05Z'), deletedAt: undefined, rating: undefined, siblings: 1
+  id: 'row-1', clientId: undefined, position: 1, role: 'user', parts: [{ type: 'text', text: 'Hi' }], status: 'completed', runId: undefined, model: undefined, finishReason: undefined,
+  usage: undefined, costUsd: undefined, createdAt: new Date('2026-01-02T03:04:05Z'), rating: undefined, siblings: 1
 }
 
 t.test('a file of a message is shown under its full address, any other part as it is', async (t) => {
