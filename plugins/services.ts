@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
+import { createApprovalService, type ApprovalService } from '../src/approvals/approval-service.ts'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import type { FileService } from '../src/files/file-service.ts'
@@ -14,6 +15,7 @@ import { createMemoryRunLog } from '../src/runs/memory/memory-run-log.ts'
 import { createRecovery } from '../src/runs/recovery.ts'
 import { createRunRegistry, type RunRegistry } from '../src/runs/run-registry.ts'
 import { createRunService, type RunService } from '../src/runs/run-service.ts'
+import { createStartTurn } from '../src/runs/start-turn.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
 
@@ -21,6 +23,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     agents: AgentRegistry
     database: Database
+    approvals: ApprovalService
     chat: ChatService
     headless: HeadlessService
     files: FileService
@@ -48,14 +51,19 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
   const recovery = createRecovery({ turns, runs: runRegistry, holder, log })
   const checkpointer = createCheckpointer({ turns, holder, log })
   const observer = observeWith(app.tracing === undefined ? [app.metrics.runs] : [app.metrics.runs, app.tracing.runs])
-  const deps = { models, log, toolOutputLimit: config.toolOutputLimit, observer }
+  const { toolOutputLimit, subagentDigestLimit, approvalTtlMs } = config
+  const deps = { models, agents, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer }
   const files = openFiles({ config, agents, database, holder, newId, log })
-  const chat = createChat({ agents, turns, runs: runRegistry, recovery, checkpointer, holder, deps, newId, historyToolOutputLimit: config.historyToolOutputLimit, attachments: files.attachments })
+  const { attachments } = files
+  const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, historyToolOutputLimit: config.historyToolOutputLimit })
+  const chat = createChat({ agents, turns, runs: runRegistry, recovery, holder, deps, newId, attachments, startTurn })
+  const approvals = createApprovalService({ store: database.approvals, chat, log })
 
   app.decorate('agents', agents)
   app.decorate('database', database)
   app.decorate('runRegistry', runRegistry)
   app.decorate('chat', chat)
+  app.decorate('approvals', approvals)
   app.decorate('headless', createHeadlessService({ agents, chat, deps, newId }))
   app.decorate('runs', createRunService({ turns, runs: runRegistry, chat }))
   app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, files: files.cleanup, newId }))
@@ -63,7 +71,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
 
   await recovery.sweep()
   await files.start()
-  const leases = keepLeases({ turns, recovery, holder, log })
+  const leases = keepLeases({ turns, recovery, holder, log, expireApprovals: approvals.expire })
   app.addHook('onClose', async () => {
     leases.close()
     await runRegistry.drain(0)

@@ -23,6 +23,7 @@ import openapiRoutes from '../routes/openapi.ts'
 import { tags } from '../routes/reference/describe.ts'
 import { components } from '../routes/reference/shapes.ts'
 import agentRoutes from '../routes/v1/agents.ts'
+import approvalRoutes from '../routes/v1/approvals.ts'
 import chatCompletionRoutes from '../routes/v1/chat-completions.ts'
 import fileRoutes from '../routes/v1/files.ts'
 import messageRoutes from '../routes/v1/messages.ts'
@@ -86,6 +87,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
     await scope.register(agentRoutes, { prefix: '/v1' })
     await scope.register(threadRoutes, { prefix: '/v1' })
     await scope.register(messageRoutes, { prefix: '/v1' })
+    await scope.register(approvalRoutes, { prefix: '/v1' })
     await scope.register(threadStreamRoutes, { prefix: '/v1' })
     await scope.register(fileRoutes, { prefix: '/v1' })
     await scope.register(uploadRoutes, { prefix: '/v1' })

@@ -53,9 +53,11 @@ export const environmentSchema = z.object({
   OFFLINE_WORD_DELAY_MS: milliseconds(0).default(15).meta({ meaning: 'Pause between two words of the offline model', unit: 'milliseconds' }),
 
   HEARTBEAT_MS: milliseconds(1).default(15_000).meta({ meaning: 'Silence on a stream after which a comment keeps it alive', unit: 'milliseconds' }),
+  APPROVAL_TTL_MS: milliseconds(1).default(86_400_000).meta({ meaning: 'How long a call waits for approval before it counts as denied', unit: 'milliseconds' }),
   RUN_GRACE_MS: milliseconds(0).default(60_000).meta({ meaning: 'How long an ended run can still be read', unit: 'milliseconds' }),
   DRAIN_TIMEOUT_MS: milliseconds(0).default(30_000).meta({ meaning: 'How long running answers may finish at shutdown', unit: 'milliseconds' }),
   TOOL_OUTPUT_LIMIT: whole(0, Number.MAX_SAFE_INTEGER).default(100_000).meta({ meaning: 'Longest tool result a model is given; 0 for no limit', unit: 'characters' }),
+  SUBAGENT_DIGEST_LIMIT: whole(0, Number.MAX_SAFE_INTEGER).default(6000).meta({ meaning: 'How much of what a member gathered stands in for a report it did not finish; 0 for no limit', unit: 'characters' }),
   HISTORY_TOOL_OUTPUT_LIMIT: whole(0, Number.MAX_SAFE_INTEGER).default(4000).meta({ meaning: 'Longest tool result of earlier turns a model is given again; 0 for no limit', unit: 'characters' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl().optional().meta({ meaning: 'Collector that traces are sent to, over OTLP and HTTP; none are made without it' }),
   OTEL_SERVICE_NAME: text('a name').default('parley').meta({ meaning: 'Name of the service in traces' }),

@@ -6,6 +6,7 @@ import { errorShape, openaiErrorShape } from './shapes.ts'
 export const tags = [
   { name: 'Chat', description: 'Sending messages and streaming answers' },
   { name: 'Messages', description: 'History, branches and ratings' },
+  { name: 'Approvals', description: 'Calls that wait until somebody allows them' },
   { name: 'Threads', description: 'Conversations of one user' },
   { name: 'Files', description: 'What users upload' },
   { name: 'Agents', description: 'What can be talked to' },

@@ -27,6 +27,11 @@ export const answerExample = {
 
 export const runExample = { id: runId, threadId, messageId: answerId, agentId, status: 'completed', errorCode: null, createdAt, endedAt: '2026-03-01T09:30:02.000Z' }
 
+export const approvalExample = {
+  id: '6f0f1a52-7c1b-4d55-9f0e-2b8d0d2f7a10', threadId, runId, messageId: answerId, callId: 'call_1', agentPath: [], toolName: 'send_mail', input: { to: 'shop@example.org' },
+  status: 'pending', reason: null, createdAt, expiresAt: '2026-03-02T09:30:00.000Z', decidedAt: null
+}
+
 export const agentExample = {
   id: agentId, key: 'assistant', name: 'Assistant', description: 'Answers questions and does sums.', model: 'openai:gpt-4.1-mini',
   fileUpload: false, vision: false, retrieval: false, suggestions: false

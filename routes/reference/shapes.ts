@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { errorCodes, type ErrorCode } from '../../src/errors.ts'
-import { finishReasonSchema } from '../../src/events/run-event.ts'
+import { agentPathSchema, finishReasonSchema } from '../../src/events/run-event.ts'
 import { usageSchema } from '../../src/events/usage.ts'
 import { fileStatuses } from '../../src/files/file.ts'
 import { messagePartSchema } from '../../src/messages/parts.ts'
@@ -65,6 +65,13 @@ export const runShape = named('Run', z.object({
   status: z.enum(['queued', 'running', 'suspended', 'completed', 'stopped', 'failed', 'interrupted']),
   errorCode: code.nullable(), createdAt: when, endedAt: when.nullable()
 }))
+
+export const approvalShape = z.object({
+  id: z.string(), threadId: z.string(), runId: z.string(), messageId: z.string(), callId: z.string(),
+  agentPath: agentPathSchema, toolName: z.string(), input: z.unknown(),
+  status: z.enum(['pending', 'approved', 'denied', 'expired', 'superseded', 'stopped']),
+  reason: z.string().nullable(), createdAt: when, expiresAt: when, decidedAt: when.nullable()
+})
 
 export const agentShape = named('Agent', z.object({
   id: z.string(), key: z.string(), name: z.string(), description: z.string(), model: z.string(),

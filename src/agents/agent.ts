@@ -4,9 +4,17 @@ import { isZod } from '../tools/schema.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
+import { crewEntrySchema, type CrewMember } from './crew.ts'
 
 /** Called once per run; returns the tools that run may use. What it throws costs its own tools only. */
 export type ToolProvider = (context: Pick<ToolContext, 'principal' | 'threadId' | 'runId' | 'metadata' | 'signal'>) => Tool | readonly Tool[] | Promise<Tool | readonly Tool[]>
+
+/** What a policy is told of a call that needs approval. */
+export interface GatedCall { readonly callId: string, readonly toolName: string, readonly input: unknown }
+
+/** Decides in place of a person, at every depth of a run; what it throws denies. */
+export type ApprovalPolicy = (call: GatedCall, context: Omit<ToolContext, 'signal' | 'report'>) => PolicyVerdict | Promise<PolicyVerdict>
+type PolicyVerdict = boolean | { readonly approved: boolean, readonly reason?: string }
 
 const callable = <F>(what: string) => z.custom<F>((value) => typeof value === 'function', `expected ${what}`)
 const tool = z.custom<Tool>((value) => typeof value === 'object' && value !== null && (value as Partial<Tool>).kind === 'tool', 'expected a tool made by defineTool')
@@ -50,6 +58,15 @@ export const agentSchema = z.strictObject({
   tools: z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])).default([]),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
+  agents: z.array(crewEntrySchema).default([]),
+  delegation: z.enum(['tools', 'group']).default('tools'),
+  maxDepth: positive.default(2),
+  maxMemberCalls: positive.default(24),
+  memberConcurrency: positive.default(4),
+  shareAttachments: z.boolean().default(false),
+  subagentStream: z.enum(['none', 'tools', 'full']).default('tools'),
+  needsApproval: z.union([z.boolean(), callable<Exclude<Tool['needsApproval'], boolean>>('true, false or a function')]).default(false),
+  approveToolCall: callable<ApprovalPolicy>('a function').optional(),
   responseFormat: schema.optional(),
   fileUpload: z.boolean().default(false),
   vision: z.boolean().default(false),
@@ -77,12 +94,14 @@ export type AgentDefinition = z.input<typeof agentSchema> & { readonly kind?: 'a
 export type DefinedAgent = Readonly<z.output<typeof agentSchema>> & { readonly kind: 'agent' }
 
 /** An agent of the registry: stable id, tools resolved from their names, model settled. */
-export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name'> {
+export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name' | 'agents'> {
   readonly id: string
   readonly name: string
   /** Full `provider:model`. */
   readonly model: string
   readonly tools: readonly (Tool | ToolProvider)[]
+  /** Those it may delegate to, in the registry by these keys. */
+  readonly crew: readonly CrewMember[]
 }
 
 /** Checks and freezes a definition. Throws a ZodError listing everything that is wrong with it. */

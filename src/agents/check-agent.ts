@@ -3,6 +3,7 @@ import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
+import { crewMember } from './crew.ts'
 import { issueReasons } from './faults.ts'
 import { agentId } from './ids.ts'
 import { didYouMean } from './suggest.ts'
@@ -39,7 +40,8 @@ export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckCont
     ...choiceProblems(data.toolChoice, own)
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
-  const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools })
+  const { agents, ...rest } = data
+  const agent: Agent = Object.freeze({ ...rest, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools, crew: agents.map(crewMember) })
   return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
 }
 

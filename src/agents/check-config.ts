@@ -4,6 +4,7 @@ import type { Agent } from './agent.ts'
 import { checkAgent, type CheckContext } from './check-agent.ts'
 import { toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
+import { crewProblems } from './crew.ts'
 import { issueReasons, type Fault } from './faults.ts'
 import { agentId } from './ids.ts'
 import { nameTable } from './name-table.ts'
@@ -71,6 +72,10 @@ export function checkAgents (entries: readonly Entry[], context: CheckContext): 
   for (const { agent, holder, reason } of names.collisions) {
     const at = origins.get(agent)
     faults.push({ file: at?.file ?? '', entry: at?.label, reason: `${reason} in ${origins.get(holder)?.file ?? ''}` })
+  }
+  for (const agent of registered) {
+    const at = origins.get(agent)
+    for (const reason of crewProblems(agent, names.agents, faulty)) faults.push({ file: at?.file ?? '', entry: at?.label, reason })
   }
   return { registered, names: names.agents, abstract: agents.filter((agent) => agent.abstract).map((agent) => agent.key), faulty, warnings, faults }
 }

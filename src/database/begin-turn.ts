@@ -28,8 +28,8 @@ export function createBeginTurn ({ driver, dialect }: StoreContext): TurnStore['
   }))
 }
 
-function writes ({ createThread, messages, continueMessage, endRun, run }: TurnPlan<unknown>): boolean {
-  return createThread !== undefined || messages.length > 0 || continueMessage !== undefined || endRun !== undefined || run !== undefined
+function writes ({ createThread, messages, continueMessage, endRun, decisions = [], run }: TurnPlan<unknown>): boolean {
+  return createThread !== undefined || decisions.length > 0 || messages.length > 0 || continueMessage !== undefined || endRun !== undefined || run !== undefined
 }
 
 /** With all its counters as they are after the plan: a new thread costs one statement. */
@@ -48,6 +48,7 @@ async function createThread (tx: Executor, { tenantId, userId }: Principal, id: 
 
 async function writePlan (tx: Executor, thread: PlannedThread, plan: TurnPlan<unknown>): Promise<void> {
   const now = new Date()
+  for (const decision of plan.decisions ?? []) await decide(tx, thread, decision, now)
   if (plan.endRun !== undefined) await endRun(tx, thread, plan.endRun, now)
   if (plan.continueMessage !== undefined) await continueMessage(tx, thread, plan, plan.continueMessage)
   if (plan.messages.length > 0) await insertMessages(tx, thread, plan, now)
@@ -55,8 +56,16 @@ async function writePlan (tx: Executor, thread: PlannedThread, plan: TurnPlan<un
   if (!thread.isNew) await touchThread(tx, thread, plan.messages, now)
 }
 
-async function endRun (tx: Executor, { key }: PlannedThread, { id, messageId, parts, status }: NonNullable<TurnPlan<unknown>['endRun']>, now: Date): Promise<void> {
-  const ended = await tx.execute(sql`UPDATE "Run" SET status = ${status}, "activeThreadKey" = NULL, "endedAt" = ${now}
+/** An approval is decided once: whoever comes second decides on what is there then. */
+async function decide (tx: Executor, { key }: PlannedThread, { approvalId, status, reason }: NonNullable<TurnPlan<unknown>['decisions']>[number], now: Date): Promise<void> {
+  const decided = await tx.execute(sql`UPDATE "Approval" SET status = ${status}, reason = ${reason ?? null}, "decidedAt" = ${now}
+    WHERE id = ${approvalId} AND "threadKey" = ${key} AND status = 'pending'`)
+  if (decided === 0) throw new WriteConflict('The approval was decided meanwhile')
+}
+
+async function endRun (tx: Executor, { key }: PlannedThread, { id, messageId, parts, status, approvals }: NonNullable<TurnPlan<unknown>['endRun']>, now: Date): Promise<void> {
+  if (approvals !== undefined) await tx.execute(sql`UPDATE "Approval" SET status = ${approvals}, "decidedAt" = ${now} WHERE "runId" = ${id} AND status = 'pending'`)
+  const ended = await tx.execute(sql`UPDATE "Run" SET status = ${status}, "activeThreadKey" = NULL, checkpoint = NULL, "endedAt" = ${now}
     WHERE id = ${id} AND "threadKey" = ${key} AND status = 'suspended'`)
   if (ended === 0) throw new WriteConflict('The suspended run ended meanwhile')
   const kept = parts === undefined ? sql`parts = parts` : sql`parts = ${JSON.stringify(parts)}, "searchText" = ${searchable(textOf(parts))}`

@@ -1,5 +1,6 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import { AppError, isAppError } from '../errors.ts'
+import type { ApprovalStore } from '../approvals/approval-store.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
@@ -8,6 +9,7 @@ import { translate, translating } from './failures.ts'
 import { migrate, readMigrations } from './migrator.ts'
 import { openPostgresql } from './postgresql.ts'
 import { openSqlite } from './sqlite.ts'
+import { createApprovalStore } from './approval-store.ts'
 import { createFileStore } from './file-store.ts'
 import { createThreadStore } from './thread-store.ts'
 import { createTurnStore } from './turn-store.ts'
@@ -28,6 +30,7 @@ export interface Database {
   readonly threads: ThreadStore
   readonly turns: TurnStore
   readonly files: FileStore
+  readonly approvals: ApprovalStore
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
   /** Idempotent. */
@@ -54,6 +57,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     threads: translating(createThreadStore(connection)),
     turns: translating(createTurnStore(connection)),
     files: translating(createFileStore(connection)),
+    approvals: translating(createApprovalStore(connection)),
     ping: async () => {
       try {
         await driver.query(sql`SELECT 1`)

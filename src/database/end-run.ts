@@ -1,5 +1,6 @@
 import { join, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
 import { newId } from '../ids.ts'
+import { inputHash } from '../approvals/approval.ts'
 import { textOf, type MessagePart } from '../messages/parts.ts'
 import type { Checkpoint, TurnEnd, TurnStore } from '../runs/turn-store.ts'
 import type { StoreContext } from './client.ts'
@@ -42,6 +43,7 @@ export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'chec
       if (end.discardMessage) await discardMessage(tx, threadKey, end.messageId)
       else await completeMessage(tx, threadKey, end, now)
       if (end.usageRecords.length > 0) await insertUsage(tx, threadKey, end, now)
+      if (end.suspension !== undefined && end.suspension.approvals.length > 0) await insertApprovals(tx, threadKey, end, now)
     }),
 
     interrupt: (run, { parts, errorRef }) => ending(async (tx) => {
@@ -83,6 +85,7 @@ async function touchThreadOf (tx: Executor, runId: string, holder: string, now: 
 async function closeRun (tx: Executor, { threadKey, holder, end, now }: { threadKey: string, holder: string, end: TurnEnd, now: Date }): Promise<void> {
   const suspended = end.runStatus === 'suspended'
   const closed = await tx.execute(sql`UPDATE "Run" SET status = ${end.runStatus}, "activeThreadKey" = ${suspended ? threadKey : null}, "endedAt" = ${suspended ? null : now},
+    checkpoint = ${end.suspension === undefined ? null : JSON.stringify(end.suspension.checkpoint)},
     "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null} WHERE id = ${end.runId} AND holder = ${holder} AND status = 'running'`)
   if (closed === 0) throw new StaleRun()
 }
@@ -105,6 +108,12 @@ async function insertUsage (tx: Executor, threadKey: string, { runId, usageRecor
   const rows = usageRecords.map(({ agentPath, model, usage, costUsd, estimated }) => sql`(${newId()}, ${threadKey}, ${runId}, ${agentPath}, ${model},
     ${usage.input}, ${usage.output}, ${usage.reasoning}, ${usage.cachedRead}, ${usage.cacheWrite}, ${costUsd ?? null}, ${estimated}, ${now})`)
   await tx.execute(sql`INSERT INTO "Usage" (id, "threadKey", "runId", "agentPath", model, input, output, reasoning, "cachedRead", "cacheWrite", "costUsd", estimated, "createdAt") VALUES ${join(rows)}`)
+}
+
+async function insertApprovals (tx: Executor, threadKey: string, { runId, messageId, suspension }: TurnEnd, now: Date): Promise<void> {
+  const rows = (suspension?.approvals ?? []).map(({ id, callId, agentPath, toolName, input, expiresAt }) => sql`(${id}, ${threadKey}, ${runId}, ${messageId}, ${callId},
+    ${JSON.stringify(agentPath)}, ${toolName}, ${JSON.stringify(input)}, ${inputHash(input)}, 'pending', ${expiresAt}, ${now})`)
+  await tx.execute(sql`INSERT INTO "Approval" (id, "threadKey", "runId", "messageId", "callId", "agentPath", "toolName", input, "inputHash", status, "expiresAt", "createdAt") VALUES ${join(rows)}`)
 }
 
 function partsColumns (parts: readonly MessagePart[]) {

@@ -1,14 +1,17 @@
 import { raw, type Sql } from '@prisma/client/runtime/client'
 import type { ErrorCode } from '../errors.ts'
-import type { FinishReason } from '../events/run-event.ts'
+import type { Approval, ApprovalStatus } from '../approvals/approval.ts'
+import type { AgentPath, FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { Run, RunStatus } from '../runs/turn-store.ts'
 import type { Message, MessageStatus, MessageView, ShownMessage } from '../threads/message.ts'
 import type { Thread } from '../threads/thread-store.ts'
-import type { Message as StoredMessage, Run as RunRow, Thread as StoredThread } from './generated/sqlite/client.ts'
+import type { Approval as ApprovalRow, Message as StoredMessage, Run as StoredRun, Thread as StoredThread } from './generated/sqlite/client.ts'
 
-export type { RunRow }
+export type { ApprovalRow }
+/** Without where a suspended run stopped, which is read only to go on there. */
+export type RunRow = Omit<StoredRun, 'checkpoint'>
 /** Without what only search reads, which is as long as the message itself. */
 export type MessageRow = Omit<StoredMessage, 'searchText'>
 export type ThreadRow = Omit<StoredThread, 'titleSearch'>
@@ -25,6 +28,9 @@ export const runColumns = columnsOf<RunRow>('r', ['id', 'threadKey', 'messageId'
   'errorRef', 'createdAt', 'endedAt'])
 
 type ShownRow = Pick<MessageRow, keyof ShownMessage>
+
+export const approvalColumns = columnsOf<ApprovalRow>('a', ['id', 'threadKey', 'runId', 'messageId', 'callId', 'agentPath', 'toolName', 'input', 'inputHash', 'status',
+  'reason', 'expiresAt', 'decidedAt', 'createdAt'])
 
 export interface MessageViewRow extends ShownRow {
   readonly ratingValue: number | null
@@ -78,6 +84,25 @@ function toShown (row: ShownRow): ShownMessage {
     finishReason: (row.finishReason ?? undefined) as FinishReason | undefined,
     usage: row.usage === null ? undefined : JSON.parse(row.usage) as Usage,
     costUsd: row.costUsd ?? undefined,
+    createdAt: row.createdAt
+  }
+}
+
+export function toApproval (row: ApprovalRow, threadId: string): Approval {
+  return {
+    id: row.id,
+    threadId,
+    runId: row.runId,
+    messageId: row.messageId,
+    callId: row.callId,
+    agentPath: JSON.parse(row.agentPath) as AgentPath,
+    toolName: row.toolName,
+    input: JSON.parse(row.input) as unknown,
+    inputHash: row.inputHash,
+    status: row.status as ApprovalStatus,
+    reason: row.reason ?? undefined,
+    expiresAt: row.expiresAt,
+    decidedAt: row.decidedAt ?? undefined,
     createdAt: row.createdAt
   }
 }

@@ -1,13 +1,14 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import type { Principal } from '../auth/principal.ts'
 import type { Run, TurnView } from '../runs/turn-store.ts'
+import type { RunCheckpoint } from '../runtime/suspension.ts'
 import type { Message } from '../threads/message.ts'
 import type { Dialect } from './client.ts'
 import type { Executor } from './executor.ts'
 import { lookUpMessage } from './message-lookup.ts'
 import { ownedBy } from './owned-thread.ts'
 import { readPath } from './path.ts'
-import { messageColumns, threadColumns, toMessage, toRun, toThread, type MessageRow, type RunRow, type ThreadRow } from './rows.ts'
+import { approvalColumns, messageColumns, threadColumns, toApproval, toMessage, toRun, toThread, type ApprovalRow, type MessageRow, type RunRow, type ThreadRow } from './rows.ts'
 
 export interface TurnQuery { readonly lookup?: string | undefined, readonly contextLimit: number }
 
@@ -21,6 +22,7 @@ interface ThreadAndRunRow extends ThreadRow {
   readonly runHolder: string
   readonly runLeaseUntil: Date
   readonly runCreatedAt: Date
+  readonly runCheckpoint: string | null
 }
 
 const nothing: TurnView = { thread: undefined, activeRun: undefined, path: [], found: undefined, foundPath: [] }
@@ -28,14 +30,21 @@ const nothing: TurnView = { thread: undefined, activeRun: undefined, path: [], f
 /** Reads what a turn is decided on; the thread waits for the end of the transaction. */
 export async function readTurnView (tx: Executor, dialect: Dialect, principal: Principal, threadId: string, query: TurnQuery): Promise<ReadView> {
   const [row] = await tx.query<ThreadAndRunRow>(sql`SELECT ${threadColumns}, r.id AS "runId", r."messageId" AS "runMessageId", r."agentId" AS "runAgentId",
-    r.status AS "runStatus", r.holder AS "runHolder", r."leaseUntil" AS "runLeaseUntil", r."createdAt" AS "runCreatedAt"
+    r.status AS "runStatus", r.holder AS "runHolder", r."leaseUntil" AS "runLeaseUntil", r."createdAt" AS "runCreatedAt", r.checkpoint AS "runCheckpoint"
     FROM "Thread" t LEFT JOIN "Run" r ON r."activeThreadKey" = t.key WHERE ${ownedBy(principal, threadId)} ${dialect.lockThread}`)
   if (row === undefined) return { view: nothing, row }
   const path = await readPath(tx, { threadKey: row.key, from: row.headId, limit: query.contextLimit })
   const found = await findMessage(tx, row, path, query)
   const activeRun = activeRunOf(row)
   const waiting = activeRun?.status === 'suspended' ? path.find(({ id }) => id === activeRun.messageId) ?? await readMessage(tx, row, activeRun.messageId) : undefined
-  return { view: { thread: toThread(row), activeRun, path, ...found, waiting }, row }
+  const suspension = activeRun?.status === 'suspended' ? await readSuspension(tx, row) : undefined
+  return { view: { thread: toThread(row), activeRun, path, ...found, waiting, suspension }, row }
+}
+
+async function readSuspension (tx: Executor, { id, runId, runCheckpoint }: ThreadAndRunRow): Promise<TurnView['suspension']> {
+  if (runCheckpoint === null) return undefined
+  const rows = await tx.query<ApprovalRow>(sql`SELECT ${approvalColumns} FROM "Approval" a WHERE a."runId" = ${runId} ORDER BY a."createdAt", a.id`)
+  return { checkpoint: JSON.parse(runCheckpoint) as RunCheckpoint, approvals: rows.map((row) => toApproval(row, id)) } // written by us
 }
 
 function activeRunOf (row: ThreadAndRunRow): Run | undefined {

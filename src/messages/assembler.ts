@@ -44,7 +44,7 @@ export function createAssembler (initial: readonly MessagePart[] = []): Assemble
       case 'tool-input-invalid': refuseInput(event); break
       case 'tool-output': putOutput(event); break
       case 'tool-error': putError(event); break
-      case 'tool-denied': setState(event.callId, 'output-denied'); break
+      case 'tool-denied': putDenial(event); break
       case 'approval-requested': requestApproval(event); break
       case 'data': if (event.transient !== true) putWhole(wholePart(event, threadId)); break
       case 'source': case 'file': case 'suggestions': case 'subagent-start': case 'subagent-update': case 'subagent-end':
@@ -152,9 +152,9 @@ export function createAssembler (initial: readonly MessagePart[] = []): Assemble
     if (part !== undefined) Object.assign(part, { state: 'approval-requested', approval: { id: approvalId } })
   }
 
-  function setState (callId: string, state: ToolPart['state']): void {
+  function putDenial ({ callId, reason }: RunEventOf<'tool-denied'>): void {
     const part = calls.get(callId)
-    if (part !== undefined) part.state = state
+    if (part !== undefined) Object.assign(part, denied(part, reason))
   }
 
   function putWhole (part: MessagePart): void {
@@ -187,11 +187,17 @@ export function isUnanswered (part: ToolPart): boolean {
 }
 
 function failed (part: ToolPart, message: string): ToolPart {
+  if (part.approval !== undefined && part.approval.approved !== true) return { ...part, ...denied(part, part.approval.reason ?? message) }
   const copy = { ...part }
   if (part.state === 'input-streaming') settle(copy, refusedInput(part.rawInput ?? null, message, part.type === 'dynamic-tool'))
   else settle(copy, { state: 'output-error', input: part.input, errorText: message })
-  delete copy.approval
   return copy
+}
+
+/** A verdict stays with its call as long as clients show it. */
+function denied ({ approval }: ToolPart, reason: string | undefined): Pick<ToolPart, 'state' | 'approval'> {
+  if (approval === undefined) return { state: 'output-denied' }
+  return { state: 'output-denied', approval: { id: approval.id, approved: false, ...(reason === undefined ? {} : { reason }) } }
 }
 
 type Outcome = Pick<ToolPart, 'state'> & Partial<Pick<ToolPart, 'input' | 'rawInput' | 'output' | 'errorText' | 'preliminary'>>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limitText, serialiseOutput } from '../tools/serialise.ts'
+import { denialText } from './denial.ts'
 import { isToolPart, toolNameOf, type MessagePart, type ToolPart } from './parts.ts'
 import { attachedId, type Attachment } from './attachment.ts'
 import type { KeptReasoning, ModelMessage, ModelToolCall } from '../models/model.ts'
@@ -104,7 +105,7 @@ function resultOf (part: ToolPart): string {
   switch (part.state) {
     case 'output-available': return part.preliminary === true ? interrupted : serialiseOutput(part.output)
     case 'output-error': return `Error: ${part.errorText ?? 'the tool failed.'}`
-    case 'output-denied': return part.approval?.reason === undefined ? 'Denied.' : `Denied: ${part.approval.reason}`
+    case 'output-denied': return denialText(part.approval?.reason)
     case 'input-streaming': case 'input-available': case 'approval-requested': case 'approval-responded': return interrupted
     default: return part.state satisfies never
   }

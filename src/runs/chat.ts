@@ -1,10 +1,10 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
+import type { Approval } from '../approvals/approval.ts'
 import type { Principal } from '../auth/principal.ts'
-import { AppError, invalidRequest, isAppError, notFound, RunStopped } from '../errors.ts'
+import { isAppError, RunStopped } from '../errors.ts'
 import type { Attachments } from '../files/attachments.ts'
 import type { RunEvent } from '../events/run-event.ts'
-import { limitHistory, toModelMessages } from '../messages/history.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { TurnRequest } from '../messages/turn-request.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
@@ -13,16 +13,15 @@ import { runAgent } from '../runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
 import type { BatchStream } from '../streams/batch.ts'
 import type { Thread } from '../threads/thread-store.ts'
-import { reportingDropped, withOwnFiles } from './attached-files.ts'
-import type { Checkpointer } from './checkpointer.ts'
-import { decideLetGo, decideTurn, lookupOf, type TurnDecision, type TurnIds } from './decide-turn.ts'
+import { withOwnFiles } from './attached-files.ts'
+import { createAgentChooser } from './choose-agent.ts'
+import { decideLetGo, decideTurn, decideVerdict, lookupOf, type TurnDecision, type TurnIds, type TurnSettings } from './decide-turn.ts'
 import { leaseUntil } from './lease-keeper.ts'
 import type { Recovery } from './recovery.ts'
 import { replayMessage } from './replay-message.ts'
-import type { Reservation, RunRegistry } from './run-registry.ts'
-import { titled } from './titled.ts'
-import { createTurnRecorder } from './turn-recorder.ts'
-import type { TurnPlan, TurnStore, TurnView } from './turn-store.ts'
+import type { RunRegistry } from './run-registry.ts'
+import { chatRun, type StartTurn } from './start-turn.ts'
+import type { TurnPlan, TurnStore } from './turn-store.ts'
 
 // Newest messages a turn reads; compaction to the model's window comes on top of this.
 const contextLimit = 1_000
@@ -32,11 +31,10 @@ export interface ChatOptions {
   readonly turns: TurnStore
   readonly runs: RunRegistry
   readonly recovery: Recovery
-  readonly checkpointer: Checkpointer
   readonly holder: string
   readonly deps: RunDeps
   readonly attachments: Attachments
-  readonly historyToolOutputLimit: number
+  readonly startTurn: StartTurn
   /** Ids of rows made here: unique and sortable by time. */
   readonly newId: () => string
 }
@@ -86,30 +84,34 @@ export interface ChatService {
   takeStatelessTurn: (principal: Principal, input: StatelessInput) => Promise<Reply>
   /** The thread's running answer from its very first event; undefined when nothing runs here. */
   resume: (principal: Principal, threadId: string) => Promise<Reply | undefined>
+  /**
+   * Takes a verdict on an approval, and goes on with its message once that waits for nothing any more; the id of the run
+   * that does. Throws conflict, whose `details.reason` says why the verdict changes nothing.
+   */
+  decide: (principal: Principal, approval: Approval, verdict: Parameters<typeof decideVerdict>[1]) => Promise<string | undefined>
   /** Stops what runs in the thread, or lets go of what it waits for; the id of that run. Idempotent. */
   stop: (principal: Principal, threadId: string) => Promise<string | undefined>
 }
 
-const chatRun = { mode: 'chat', useTools: true, canSuspend: true } as const
-
 export function createChat (options: ChatOptions): ChatService {
-  const { agents, turns, runs, recovery, holder, deps, attachments } = options
+  const { agents, turns, runs, recovery, holder, deps, attachments, startTurn } = options
+  const choose = createAgentChooser({ agents, models: deps.models })
 
   return {
     async takeTurn (principal, asked) {
       const { input, dropped } = await withOwnFiles(attachments, principal, asked)
-      const ids = { runId: options.newId(), userMessageId: options.newId(), answerId: options.newId() }
+      const ids = newIds()
       const reservation = runs.reserve(ids.runId)
       try {
         const turn = await freeingThread(() => beginWithFallback(principal, input, ids))
-        if (turn.decision.kind === 'run') await start(principal, input, { ...turn, decision: turn.decision, dropped }, reservation)
+        if (turn.decision.kind === 'run') await startTurn({ ...turn, principal, threadId: input.threadId, decision: turn.decision, dropped, metadata: input.metadata, run: input.run }, reservation)
         return replyTo(principal, input.threadId, turn)
       } finally {
         reservation.release()
       }
     },
     async takeStatelessTurn (principal, { agentId, messages, metadata = {}, run, response }) {
-      const agent = newThreadsAgent(agentId)
+      const agent = choose.forNewThread(agentId)
       const shape = response === undefined ? undefined : responseShape(response.schema, response.path)
       const [runId, messageId] = [options.newId(), options.newId()]
       const runDeps = { ...deps, log: deps.log.child({ runId }) }
@@ -126,6 +128,22 @@ export function createChat (options: ChatOptions): ChatService {
       const known = runs.known(principal, run.id)
       return known === undefined ? undefined : { runId: run.id, threadId, agent: agents.find(run.agentId), initialParts: [], events: (signal) => fromTheStart(run.id, known.initialParts, signal) }
     },
+    async decide (principal, { threadId, messageId }, verdict) {
+      const ids = newIds()
+      const reservation = runs.reserve(ids.runId)
+      try {
+        const { decision, ...turn } = await turns.begin(principal, threadId, { lookup: messageId, contextLimit }, (view) => {
+          const agent = choose.forThread(view.thread, undefined)
+          const plan = decideVerdict(view, verdict, ids, settingsFor(agent))
+          return { ...plan, result: { decision: plan.result, agent, thread: view.thread } }
+        })
+        if (decision?.kind !== 'run') return undefined
+        await startTurn({ ...turn, principal, threadId, decision, dropped: [], metadata: undefined }, reservation)
+        return ids.runId
+      } finally {
+        reservation.release()
+      }
+    },
     async stop (principal, threadId) {
       const run = await turns.activeRun(principal, threadId)
       if (run === undefined) return undefined
@@ -135,15 +153,21 @@ export function createChat (options: ChatOptions): ChatService {
     }
   }
 
+  function newIds (): TurnIds {
+    return { runId: options.newId(), userMessageId: options.newId(), answerId: options.newId() }
+  }
+
+  function settingsFor (agent: Agent, metadata?: TurnInput['metadata']): TurnSettings {
+    return { agentId: agent.id, model: agent.model, holder, leaseUntil: leaseUntil(), metadata }
+  }
+
   interface Turn { readonly decision: TurnDecision, readonly agent: Agent, readonly thread: Thread | undefined }
-  /** A turn that comes to a run, and the files it was asked with that are not the thread's. */
-  interface StartedTurn extends Turn { readonly decision: TurnDecision & { kind: 'run' }, readonly dropped: readonly string[] }
 
   async function begin (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Turn> {
     const { threadId, request } = input
     return await turns.begin<Turn>(principal, threadId, { lookup: lookupOf(request), contextLimit }, (view) => {
-      const agent = agentFor(view, input)
-      const plan = decideTurn(view, request, ids, { agentId: agent.id, model: agent.model, holder, leaseUntil: leaseUntil(), metadata: input.metadata })
+      const agent = choose.forThread(view.thread, input.agentId)
+      const plan = decideTurn(view, request, ids, settingsFor(agent, input.metadata))
       return { ...plan, result: { decision: plan.result, agent, thread: view.thread } } satisfies TurnPlan<Turn>
     })
   }
@@ -159,34 +183,6 @@ export function createChat (options: ChatOptions): ChatService {
     }
   }
 
-  function agentFor ({ thread }: TurnView, { agentId }: TurnInput): Agent {
-    if (thread === undefined) return newThreadsAgent(agentId)
-    const agent = agents.find(thread.agentId)
-    if (agent === undefined) throw new AppError('configuration_error', "This thread's agent is not configured any more. Choose another with PATCH {agentId}.")
-    if (agentId !== undefined && askable(agentId).id !== agent.id) {
-      throw new AppError('conflict', 'This thread belongs to another agent. Change it with PATCH {agentId}.', { details: { issues: [{ path: 'agentId', message: `expected ${agent.id}` }] } })
-    }
-    return reachable(agent)
-  }
-
-  function newThreadsAgent (agentId: string | undefined): Agent {
-    const agent = agentId === undefined ? agents.defaultAgent() : askable(agentId)
-    if (agent === undefined) throw invalidRequest('agentId: say which agent should answer.', [{ path: 'agentId', message: 'expected the id of an agent, since there is no default' }])
-    return reachable(agent)
-  }
-
-  function askable (agentId: string): Agent {
-    const agent = agents.find(agentId)
-    if (agent === undefined || (agent.hidden && !agent.directAccess)) throw notFound('agent')
-    return agent
-  }
-
-  /** A model that cannot be reached by configuration is an answer before anything is stored. */
-  function reachable (agent: Agent): Agent {
-    deps.models.get(agent.model)
-    return agent
-  }
-
   /** A thread held by a run whose process is gone is freed, and the work done again. */
   async function freeingThread<T> (work: () => Promise<T>): Promise<T> {
     try {
@@ -196,38 +192,6 @@ export function createChat (options: ChatOptions): ChatService {
       if (runId === undefined || runs.isRunning(runId) || !await recovery.recover(runId)) throw error
       return await work()
     }
-  }
-
-  async function start (principal: Principal, input: TurnInput, { agent, thread, decision, dropped }: StartedTurn, reservation: Reservation): Promise<void> {
-    const { runId, messageId, continues } = decision
-    const metadata = { ...thread?.metadata, ...input.metadata }
-    const runDeps = { ...deps, log: deps.log.child({ runId, threadId: input.threadId }) }
-    const runInput: RunInput = {
-      ...chatRun, ...input.run, runId, messageId, agent, principal, metadata, threadId: input.threadId,
-      history: await contextOf(principal, input.threadId, decision, agent),
-      ...(continues === undefined ? {} : { answered: continues.events })
-    }
-    const initialParts = continues?.parts ?? []
-    const recorder = createTurnRecorder({
-      turns, holder, runId, messageId, initialParts, checkpointer: options.checkpointer, log: runDeps.log,
-      abort: reservation.abort,
-      lost: () => new RunStopped('the thread is gone')
-    })
-    const wantsTitle = agent.titleGeneration && (thread === undefined || thread.title === undefined)
-    await reservation.start({
-      principal, messageId, initialParts, threadId: input.threadId, onDisconnect: agent.onDisconnect,
-      record: (events) => recorder.record(events),
-      events: (signal) => {
-        const events = reportingDropped(runAgent(runInput, runDeps, signal), dropped)
-        return wantsTitle ? titled(events, { deps: runDeps, turns, agent, principal, threadId: input.threadId, context: decision.context, signal }) : events
-      }
-    })
-  }
-
-  async function contextOf (principal: Principal, threadId: string, { context }: TurnDecision & { kind: 'run' }, agent: Agent) {
-    const kept = agent.maxHistory === undefined ? context : limitHistory(context, agent.maxHistory)
-    const files = await attachments.contextFor({ principal, threadId, agent, messages: kept })
-    return toModelMessages(kept, { toolOutputLimit: options.historyToolOutputLimit, attachments: files })
   }
 
   function replyTo (principal: Principal, threadId: string, { decision, agent }: Turn): Reply {

@@ -1,19 +1,27 @@
 import { AppError, invalidRequest, notFound, threadBusy } from '../errors.ts'
 import { closeParts } from '../messages/assembler.ts'
 import { isToolPart, type MessagePart } from '../messages/parts.ts'
-import type { ToolOutput, TurnRequest } from '../messages/turn-request.ts'
+import type { ClientVerdict, TurnRequest } from '../messages/turn-request.ts'
 import type { Message } from '../threads/message.ts'
-import { answerPending, type Answered } from './pending-calls.ts'
+import { answerSuspension, type Answered, type StoredSuspension, type VerdictFault } from './answer-suspension.ts'
+import type { Resume } from '../runtime/suspension.ts'
 import type { Run, TurnPlan, TurnView } from './turn-store.ts'
 
 /** What a request comes to. */
 export type TurnDecision =
   /** A new run, on a context that ends with what it answers. */
-  | { readonly kind: 'run', readonly runId: string, readonly messageId: string, readonly context: readonly Message[], readonly continues: Answered | undefined }
+  | { readonly kind: 'run', readonly runId: string, readonly messageId: string, readonly context: readonly Message[], readonly continues: Continuation | undefined }
   /** The same request is being answered already. `continuation`: who asks holds what the message said before that run. */
   | { readonly kind: 'attach', readonly run: Run, readonly from: 'start' | 'continuation' }
   /** The same request has been answered already. Who asks holds the first `heldParts` parts of the message. */
   | { readonly kind: 'replay', readonly message: Message, readonly heldParts: number }
+
+/** A further leg of a message that waited. */
+export interface Continuation {
+  /** What the message says so far, with the answers in it. */
+  readonly parts: readonly MessagePart[]
+  readonly resume: Resume
+}
 
 export interface TurnIds {
   readonly runId: string
@@ -33,7 +41,7 @@ export interface TurnSettings {
 export function lookupOf (request: TurnRequest): string | undefined {
   switch (request.kind) {
     case 'message': return request.replaces ?? request.id
-    case 'tool-outputs': return request.messageId
+    case 'answers': return request.messageId
     case 'regenerate': return request.messageId
     default: return request satisfies never
   }
@@ -43,7 +51,7 @@ export function lookupOf (request: TurnRequest): string | undefined {
 export function decideTurn (view: TurnView, request: TurnRequest, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
   switch (request.kind) {
     case 'message': return decideMessage(view, request, ids, settings)
-    case 'tool-outputs': return decideOutputs(view, request, ids, settings)
+    case 'answers': return decideAnswers(view, request, ids, settings)
     case 'regenerate': return decideRegenerate(view, request, ids, settings)
     default: return request satisfies never
   }
@@ -90,35 +98,76 @@ function decideRegenerate (view: TurnView, request: TurnRequest & { kind: 'regen
   return startRun(view, context, undefined, ids, settings)
 }
 
-function decideOutputs (view: TurnView, request: TurnRequest & { kind: 'tool-outputs' }, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
+function decideAnswers (view: TurnView, request: TurnRequest & { kind: 'answers' }, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
   const { found, activeRun } = view
   if (view.thread === undefined) throw notFound('thread')
   if (found === undefined || found.role !== 'assistant' || found.deletedAt !== undefined) throw notFound('message')
-  if (activeRun?.messageId !== found.id) return { messages: [], result: restOf(found, request.outputs) }
+  if (activeRun?.messageId !== found.id) return { messages: [], result: restOf(found, request) }
   if (activeRun.status === 'running') return { messages: [], result: { kind: 'attach', run: activeRun, from: 'continuation' } }
 
-  const answered = answerPending(found.parts, request.outputs)
-  const message = { ...found, parts: answered.parts }
-  if (answered.stillPending.length > 0) {
-    return { messages: [], continueMessage: { id: found.id, parts: answered.parts, status: 'suspended' }, result: { kind: 'replay', message, heldParts: message.parts.length } }
+  const answered = answerSuspension(found.parts, suspensionOf(view), request, new Date())
+  const forged = answered.faults.find(({ fault }) => fault === 'altered' || fault === 'unknown')
+  if (forged !== undefined && answered.decisions.length === 0 && answered.outputs === 0) throw refusedVerdict(forged.fault)
+  return goOn(view, found, answered, ids, settings)
+}
+
+/** Pure: one verdict on one approval of the thread. Throws conflict, whose `details.reason` says why it changes nothing. */
+export function decideVerdict (view: TurnView, verdict: ClientVerdict & { readonly expire?: boolean }, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision | undefined> {
+  const { activeRun, waiting } = view
+  if (activeRun?.status !== 'suspended' || waiting === undefined) throw refusedVerdict('superseded')
+  const now = verdict.expire === true ? new Date(0) : new Date()
+  const answered = answerSuspension(waiting.parts, suspensionOf(view), { outputs: [], verdicts: [verdict] }, now)
+  const [fault] = answered.faults
+  if (fault !== undefined) throw refusedVerdict(fault.fault)
+  if (answered.decisions.length === 0) return { messages: [], result: undefined }
+  const decisions = verdict.expire === true ? answered.decisions.map((decision) => ({ ...decision, status: 'expired' as const })) : answered.decisions
+  return goOn(view, waiting, { ...answered, decisions }, ids, settings)
+}
+
+/** Keeps the answers, and goes on with the message once it waits for nothing any more. */
+function goOn (view: TurnView, message: Message, answered: Answered, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
+  const { activeRun, foundPath } = view
+  const { parts, decisions, resume } = answered
+  if (activeRun === undefined || resume === undefined) {
+    const result = { kind: 'replay', message: { ...message, parts }, heldParts: parts.length } as const
+    return { messages: [], decisions, continueMessage: { id: message.id, parts, status: 'suspended' }, result }
   }
   return {
     messages: [],
-    continueMessage: { id: found.id, parts: answered.parts, status: 'streaming' },
-    endRun: { id: activeRun.id, messageId: found.id, parts: undefined, status: 'completed' },
-    run: { id: ids.runId, messageId: found.id, agentId: settings.agentId, holder: settings.holder, leaseUntil: settings.leaseUntil },
-    result: { kind: 'run', runId: ids.runId, messageId: found.id, context: [...view.foundPath.slice(0, -1), message], continues: answered }
+    decisions,
+    continueMessage: { id: message.id, parts, status: 'streaming' },
+    endRun: { id: activeRun.id, messageId: message.id, parts: undefined, status: 'completed' },
+    run: { id: ids.runId, messageId: message.id, agentId: settings.agentId, holder: settings.holder, leaseUntil: settings.leaseUntil },
+    result: { kind: 'run', runId: ids.runId, messageId: message.id, context: foundPath.slice(0, -1), continues: { parts, resume } }
   }
 }
 
-/** What a message said after these outputs. A client that got nothing new would post them again, without end. */
-function restOf (message: Message, outputs: readonly ToolOutput[]): TurnDecision {
+function suspensionOf ({ suspension }: TurnView): StoredSuspension {
+  if (suspension === undefined) throw new AppError('conflict', 'What this message waited for is not known any more. Send a new message.')
+  return suspension
+}
+
+const verdictProblems: Readonly<Record<VerdictFault, string>> = {
+  unknown: 'This message does not wait for such an approval.',
+  decided: 'This approval has been decided already.',
+  expired: 'This approval has expired.',
+  superseded: 'This approval is not waited for any more.',
+  altered: 'The input is not the one that was asked for, so the verdict does not count.'
+}
+
+export function refusedVerdict (fault: VerdictFault): AppError {
+  return new AppError('conflict', verdictProblems[fault], { details: { reason: fault } })
+}
+
+/** What a message said after these answers. A client that got nothing new would post them again, without end. */
+function restOf (message: Message, { outputs, verdicts }: TurnRequest & { kind: 'answers' }): TurnDecision {
   const { parts, status } = message
   const callIds = new Set(outputs.map(({ callId }) => callId))
-  const lastCall = parts.findLastIndex((part) => isToolPart(part) && callIds.has(part.toolCallId))
+  const approvals = new Set(verdicts.map(({ approvalId }) => approvalId))
+  const lastCall = parts.findLastIndex((part) => isToolPart(part) && (callIds.has(part.toolCallId) || approvals.has(part.approval?.id ?? '')))
   const next = parts.findIndex((part, index) => index > lastCall && part.type === 'step-start')
   const hasRest = lastCall !== -1 && next !== -1 && (status === 'completed' || status === 'stopped')
-  if (!hasRest) throw new AppError('conflict', 'This message does not wait for these results any more.')
+  if (!hasRest) throw new AppError('conflict', 'This message does not wait for these answers any more.', { details: { reason: 'superseded' } })
   return { kind: 'replay', message, heldParts: next }
 }
 
@@ -156,9 +205,9 @@ export function decideLetGo (view: TurnView): TurnPlan<string | undefined> {
   return { messages: [], endRun: endSuspended(view, activeRun, 'stopped'), result: activeRun.id }
 }
 
-function endSuspended ({ path, foundPath, waiting }: TurnView, run: Run, why: string): NonNullable<TurnPlan<never>['endRun']> {
+function endSuspended ({ path, foundPath, waiting }: TurnView, run: Run, why: 'superseded' | 'stopped'): NonNullable<TurnPlan<never>['endRun']> {
   const message = waiting ?? [...path, ...foundPath].find(({ id }) => id === run.messageId)
-  return { id: run.id, messageId: run.messageId, parts: message === undefined ? undefined : closeParts(message.parts, why), status: 'stopped' }
+  return { id: run.id, messageId: run.messageId, parts: message === undefined ? undefined : closeParts(message.parts, why), status: 'stopped', approvals: why }
 }
 
 function newQuestion (id: string, clientId: string | undefined, parentId: string | undefined, parts: readonly MessagePart[]): Question {

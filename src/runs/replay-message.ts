@@ -17,7 +17,11 @@ export async function * replayMessage (message: Message, threadId: string, heldP
 
 function endOf ({ status, parts, finishReason, usage }: Message): RunEventBody[] {
   if (status === 'suspended') {
-    return [{ type: 'run-suspended', approvals: [], pendingCalls: parts.filter(isToolPart).filter(isUnanswered).map((part) => part.toolCallId) }]
+    const open = parts.filter(isToolPart).filter(isUnanswered)
+    const asked = open.filter((part) => part.state === 'approval-requested')
+    // A delegation waits for its member, not for the client; what is decided waits for the rest.
+    const pending = open.filter((part) => part.state === 'input-available' && part.callProviderMetadata?.['parley']?.['handoff'] === undefined)
+    return [{ type: 'run-suspended', approvals: asked.flatMap(({ approval }) => approval?.id ?? []), pendingCalls: pending.map(({ toolCallId }) => toolCallId) }]
   }
   const spent: RunEventBody = { type: 'message-end', finishReason: finishReason ?? 'stop', usage: usage ?? noUsage }
   return status === 'stopped' ? [spent, { type: 'run-stopped', reason: 'stopped' }] : [spent, { type: 'run-completed' }]

@@ -1,9 +1,10 @@
 import { storageUnavailable, toPublicError } from '../errors.ts'
 import { isTerminal, type FinishReason, type RunEventBody, type TerminalEvent } from '../events/run-event.ts'
-import { addUsage, noUsage } from '../events/usage.ts'
+import { addUsage, noUsage, type Usage } from '../events/usage.ts'
 import { createAssembler } from '../messages/assembler.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { RunLogger } from '../runtime/log.ts'
+import type { Suspension } from '../runtime/suspension.ts'
 import { delay } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
 import type { MessageStatus } from '../threads/message.ts'
@@ -26,6 +27,10 @@ export interface TurnRecorderOptions {
   readonly messageId: string
   /** What the message already says, when this run continues it. */
   readonly initialParts: readonly MessagePart[]
+  /** What earlier runs of the message have used. */
+  readonly initialUsage?: Usage | undefined
+  /** What to keep of the run, where it ends waiting. */
+  readonly suspension: () => Suspension | undefined
   /** Ends the run from outside: its row is lost, or the store is. */
   readonly abort: (reason: Error) => void
   readonly lost: () => Error
@@ -40,7 +45,7 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
   const assembler = createAssembler(options.initialParts)
   const usageRecords: UsageRecord[] = []
   let characters = JSON.stringify(options.initialParts).length
-  let usage = noUsage
+  let usage = options.initialUsage ?? noUsage
   let finishReason: FinishReason | undefined
   const source: CheckpointSource = {
     runId,
@@ -110,6 +115,7 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
       costUsd: undefined,
       usageRecords,
       discardMessage: end.type === 'run-stopped' && saysNothing(parts),
+      ...(end.type === 'run-suspended' ? { suspension: options.suspension() } : {}),
       ...(failed ? { errorCode: end.code, errorRef: end.ref } : {})
     }
   }

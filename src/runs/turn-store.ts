@@ -4,7 +4,9 @@ import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { Message, MessageStatus } from '../threads/message.ts'
+import type { Suspension } from '../runtime/suspension.ts'
 import type { Thread } from '../threads/thread-store.ts'
+import type { Decision, StoredSuspension } from './answer-suspension.ts'
 
 export type RunStatus = 'queued' | 'running' | 'suspended' | 'completed' | 'stopped' | 'failed' | 'interrupted'
 
@@ -35,6 +37,8 @@ export interface TurnView {
   readonly foundPath: readonly Message[]
   /** The message of a suspended run, also where it is on another branch or deleted. */
   readonly waiting?: Message | undefined
+  /** What it waits for. */
+  readonly suspension?: StoredSuspension | undefined
 }
 
 export interface NewMessage {
@@ -54,8 +58,13 @@ export interface TurnPlan<T> {
   readonly messages: readonly NewMessage[]
   /** A suspended message that got answers: its parts, and whether it goes on or still waits for others. */
   readonly continueMessage?: { readonly id: string, readonly parts: readonly MessagePart[], readonly status: 'streaming' | 'suspended' } | undefined
-  /** The suspended run that this turn ends (it was continued or superseded), with the parts its message keeps. */
-  readonly endRun?: { readonly id: string, readonly messageId: string, readonly parts: readonly MessagePart[] | undefined, readonly status: 'completed' | 'stopped' } | undefined
+  /**
+   * The suspended run that this turn ends (it was continued or superseded), with the parts its message keeps; `approvals`
+   * is what becomes of those that are pending.
+   */
+  readonly endRun?: { readonly id: string, readonly messageId: string, readonly parts: readonly MessagePart[] | undefined, readonly status: 'completed' | 'stopped', readonly approvals?: 'superseded' | 'stopped' } | undefined
+  /** Verdicts on pending approvals. One that is not pending any more undoes the turn, which is decided again. */
+  readonly decisions?: readonly Decision[] | undefined
   readonly run?: { readonly id: string, readonly messageId: string, readonly agentId: string, readonly holder: string, readonly leaseUntil: Date } | undefined
   /** Handed back to the caller. */
   readonly result: T
@@ -89,6 +98,8 @@ export interface TurnEnd {
   readonly usageRecords: readonly UsageRecord[]
   /** A turn that said nothing leaves no message: its row goes and the head returns to its parent. */
   readonly discardMessage: boolean
+  /** What is kept of a run that waits. */
+  readonly suspension?: Suspension | undefined
 }
 
 /** The writes of runs. Every method is one transaction. */

@@ -9,6 +9,7 @@ import type { Batch } from '../streams/batch.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
+import { isCrewTool } from './crew-tools.ts'
 import { recordUsage, type RunState } from './run-state.ts'
 import type { RunLogger } from './log.ts'
 import type { RunObserver } from './run-observer.ts'
@@ -119,7 +120,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
       case 'tool-call-start':
         release(out)
         blocks.close(out)
-        out.push({ type: 'tool-call-start', callId: newCallId(event.callId), toolName: toolset.byModelName(event.toolName)?.tool.name ?? event.toolName, ...titleOf(event.toolName) })
+        out.push({ type: 'tool-call-start', callId: newCallId(event.callId), toolName: toolset.byModelName(event.toolName)?.tool.name ?? event.toolName, ...presentationOf(event.toolName) })
         break
       case 'tool-input-delta':
         characters += event.delta.length
@@ -149,7 +150,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     const call = checkCall({ callId: knownCallId(event.callId), modelName: event.toolName, arguments: event.arguments, complete: event.complete }, toolset)
     const { callId, toolName } = call
     calls.push(call)
-    if (call.ok) out.push({ type: 'tool-input-complete', callId, toolName, input: call.input })
+    if (call.ok) out.push({ type: 'tool-input-complete', callId, toolName, input: call.input, ...attributionOf(call) })
     else out.push({ type: 'tool-input-invalid', callId, toolName, input: call.input, message: call.problem })
   }
 
@@ -197,9 +198,10 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     return { type: 'usage', model: model.id, buckets, ...(estimated ? { estimated } : {}) }
   }
 
-  function titleOf (modelName: string): { title?: string } {
-    const title = toolset.byModelName(modelName)?.tool.title
-    return title === undefined ? {} : { title }
+  function presentationOf (modelName: string): { title?: string, handoff?: string } {
+    const tool = toolset.byModelName(modelName)?.tool
+    const handoff = tool !== undefined && isCrewTool(tool) ? tool.member?.name : undefined
+    return { ...(tool?.title === undefined ? {} : { title: tool.title }), ...(handoff === undefined ? {} : { handoff }) }
   }
 
   function newCallId (providerId: string): string {
@@ -215,4 +217,9 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   function logRetry ({ attempt, delayMs, error }: Retry): void {
     input.log.warn({ err: error, attempt, delayMs, model: model.id }, 'the model call is tried again')
   }
+}
+
+/** A tool that asks one of several members tells which with its input. */
+function attributionOf ({ offered: { tool }, input }: CheckedCall & { ok: true }): { attribution?: { handoff: string } } {
+  return isCrewTool(tool) && tool.member === undefined ? { attribution: { handoff: tool.delegation(input).agent.name } } : {}
 }

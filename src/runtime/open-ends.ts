@@ -3,6 +3,8 @@ import type { Batch } from '../streams/batch.ts'
 
 export interface OpenEnds {
   observe: (events: Batch<RunEventBody>) => void
+  /** Whether the call was seen to begin and has no answer yet. */
+  isAnnounced: (callId: string) => boolean
   /** Events that close what is open: text and reasoning ended, each unanswered call answered with `message`. */
   close: (message: string) => RunEventBody[]
   /**
@@ -14,8 +16,8 @@ export interface OpenEnds {
 
 /** Watches a run's events for what a broken run would leave open: blocks without an end, calls without an answer. */
 export function createOpenEnds (): OpenEnds {
-  const blocks = new Map<string, 'text-end' | 'reasoning-end'>()
-  const calls = new Map<string, { toolName: string, hasInput: boolean, input: string }>()
+  const blocks = new Map<string, { readonly type: 'text-end' | 'reasoning-end', readonly by: Origin }>()
+  const calls = new Map<string, { readonly toolName: string, readonly hasInput: boolean, input: string, readonly by: Origin }>()
   let endsInCalls = false
   let step = 0
   let stepIsOpen = false
@@ -24,11 +26,12 @@ export function createOpenEnds (): OpenEnds {
     observe (events) {
       for (const event of events) watch(event)
     },
+    isAnnounced: (callId) => calls.has(callId),
     close (message) {
-      const closing: RunEventBody[] = [...blocks].map(([blockId, type]) => ({ type, blockId }))
-      for (const [callId, { toolName, hasInput, input }] of calls) {
-        if (hasInput) closing.push({ type: 'tool-error', callId, code: 'tool_failed', message })
-        else closing.push({ type: 'tool-input-invalid', callId, toolName, input, message })
+      const closing: RunEventBody[] = [...blocks].map(([blockId, { type, by }]) => ({ type, blockId, ...by }))
+      for (const [callId, { toolName, hasInput, input, by }] of calls) {
+        if (hasInput) closing.push({ type: 'tool-error', callId, code: 'tool_failed', message, ...by })
+        else closing.push({ type: 'tool-input-invalid', callId, toolName, input, message, ...by })
       }
       return closing
     },
@@ -40,17 +43,17 @@ export function createOpenEnds (): OpenEnds {
 
   function watch (event: RunEventBody): void {
     switch (event.type) {
-      case 'text-start': blocks.set(event.blockId, 'text-end'); break
-      case 'reasoning-start': blocks.set(event.blockId, 'reasoning-end'); break
+      case 'text-start': blocks.set(event.blockId, { type: 'text-end', by: originOf(event) }); break
+      case 'reasoning-start': blocks.set(event.blockId, { type: 'reasoning-end', by: originOf(event) }); break
       case 'text-end': case 'reasoning-end': blocks.delete(event.blockId); break
       case 'step-start': if (event.agentPath === undefined) beginStep(event.step); break
       case 'step-end': if (event.agentPath === undefined) stepIsOpen = false; break
       case 'tool-call-start':
         endsInCalls = true
-        calls.set(event.callId, { toolName: event.toolName, hasInput: false, input: '' })
+        calls.set(event.callId, { toolName: event.toolName, hasInput: false, input: '', by: originOf(event) })
         break
       case 'tool-input-delta': addInput(event.callId, event.delta); break
-      case 'tool-input-complete': calls.set(event.callId, { toolName: event.toolName, hasInput: true, input: '' }); break
+      case 'tool-input-complete': calls.set(event.callId, { toolName: event.toolName, hasInput: true, input: '', by: originOf(event) }); break
       case 'tool-output': if (event.preliminary !== true) settle(event.callId); break
       case 'tool-input-invalid': case 'tool-error': case 'tool-denied': settle(event.callId); break
       default:
@@ -73,4 +76,11 @@ export function createOpenEnds (): OpenEnds {
     const call = calls.get(callId)
     if (call !== undefined) call.input += delta
   }
+}
+
+/** Whose it is: below the root, what a member opened is closed as its own. */
+type Origin = Pick<RunEventBody, 'agentPath'>
+
+function originOf ({ agentPath }: RunEventBody): Origin {
+  return agentPath === undefined ? {} : { agentPath }
 }

@@ -1,5 +1,5 @@
 import type { ModelMessage } from '../models/model.ts'
-import type { RunInput } from './run-input.ts'
+import type { Frame } from './frame.ts'
 import type { RunState } from './run-state.ts'
 import type { Toolset } from './toolset.ts'
 
@@ -7,7 +7,7 @@ import type { Toolset } from './toolset.ts'
 const maxReminders = 2
 
 /** The names that must be called before this run may end; names without a tool do not count. */
-export function requiredTools ({ agent, history }: RunInput, toolset: Toolset): ReadonlySet<string> {
+export function requiredTools ({ agent, history }: Frame, toolset: Toolset): ReadonlySet<string> {
   const names = [...agent.requiredTools, ...agent.requiredToolsForRun?.(history) ?? []]
   return new Set(names.filter((name) => toolset.has(name)))
 }

@@ -2,9 +2,11 @@ import { isAppError, RunStopped, toPublicError, AppError } from '../errors.ts'
 import type { RunEventBody, TerminalEvent } from '../events/run-event.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createOpenEnds } from './open-ends.ts'
-import { createRunState } from './run-state.ts'
+import { rootFrame } from './frame.ts'
+import { approvalsOf, announcements } from './approval-requests.ts'
 import { runLoop, type LoopEnd } from './run-loop.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
+import { waitingCalls, waitingInputs } from './suspension.ts'
 
 /**
  * One run of an agent as events: message-start first, exactly one terminal event last, everything that was opened closed
@@ -12,19 +14,16 @@ import type { RunDeps, RunInput } from './run-input.ts'
  * fails it (shutting_down: interrupts it).
  */
 export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, void> {
-  const { agent, runId, messageId, threadId } = input
+  const { agent, runId, messageId, threadId, resume } = input
   const openEnds = createOpenEnds()
-  const state = createRunState(input.history)
+  const frame = rootFrame(input, deps)
   const deadline = startDeadline(agent.timeouts.totalMs, signal)
   let tell = deps.observer?.run({ runId, threadId, agentId: agent.id, agentName: agent.key, model: agent.model })
 
   try {
-    yield [
-      { type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: input.answered !== undefined, ...(threadId === undefined ? {} : { threadId }) },
-      ...input.answered ?? []
-    ]
-    openEnds.observe(input.answered ?? [])
-    const loop = runLoop(input, deps, state, deadline.signal)
+    yield [{ type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: resume !== undefined, ...(threadId === undefined ? {} : { threadId }) }]
+    if (resume !== undefined) openEnds.observe(waitingInputs(resume.checkpoint.root))
+    const loop = runLoop(frame, deadline.signal, resume === undefined ? undefined : { frame: resume.checkpoint.root, answers: resume })
     let next = await loop.next()
     while (next.done !== true) {
       openEnds.observe(next.value)
@@ -47,8 +46,15 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   }
 
   function ending (end: LoopEnd): readonly [...RunEventBody[], TerminalEvent] {
-    if (end.kind === 'suspended') return [{ type: 'run-suspended', approvals: [], pendingCalls: [...end.pendingCalls] }]
-    return [{ type: 'message-end', finishReason: end.finishReason, usage: state.usage }, { type: 'run-completed' }]
+    return end.kind === 'suspended' ? suspended(end) : [{ type: 'message-end', finishReason: end.finishReason, usage: frame.state.usage() }, { type: 'run-completed' }]
+  }
+
+  /** What is kept is told first, so that nobody hears of an approval that is not there. */
+  function suspended ({ checkpoint, closing }: LoopEnd & { kind: 'suspended' }): readonly [...RunEventBody[], TerminalEvent] {
+    const approvals = approvalsOf(checkpoint, new Date(Date.now() + deps.approvalTtlMs))
+    input.onSuspend?.({ checkpoint: { root: checkpoint, usage: frame.state.usage(), memberCalls: frame.run.slots.begun, metadata: input.metadata }, approvals })
+    const pendingCalls = waitingCalls(checkpoint).flatMap((call) => call.kind === 'client' ? [call.callId] : [])
+    return [...announcements(approvals, openEnds.isAnnounced), ...closing, { type: 'run-suspended', approvals: approvals.map(({ id }) => id), pendingCalls }]
   }
 
   function breaking (error: unknown): readonly [...RunEventBody[], TerminalEvent] {

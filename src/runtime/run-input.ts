@@ -1,11 +1,12 @@
 import type { Agent } from '../agents/agent.ts'
-import type { ModelRegistry } from '../agents/registry.ts'
+import type { AgentRegistry, ModelRegistry } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
-import type { RunEventBody } from '../events/run-event.ts'
+import type { Attachment } from '../messages/attachment.ts'
 import type { JsonSchema, ModelMessage, ModelSettings } from '../models/model.ts'
 import type { Checked } from '../tools/schema.ts'
 import type { RunLogger } from './log.ts'
 import type { RunObserver } from './run-observer.ts'
+import type { Resume, Suspension } from './suspension.ts'
 
 export interface RunInput {
   readonly runId: string
@@ -19,7 +20,7 @@ export interface RunInput {
   readonly mode: 'chat' | 'headless'
   /** Headless runs make one call without tools unless told otherwise. */
   readonly useTools: boolean
-  /** Whether client tools may be left pending; a run nobody can resume may not. */
+  /** Whether calls may be left for somebody to answer or to allow; a run nobody can resume may not. */
   readonly canSuspend: boolean
   /** What the caller of this run alone asks for; said after the agent's own instructions, as the caller's. */
   readonly callerInstructions?: string
@@ -27,22 +28,32 @@ export interface RunInput {
   readonly settings?: ModelSettings
   /** The answer must be one JSON value of this shape. */
   readonly response?: { readonly schema: JsonSchema, readonly check: (value: unknown) => Checked }
-  /** A further leg of a suspended message: the answers its pending calls got, shown before anything else. */
-  readonly answered?: readonly RunEventBody[]
+  /** The newest message's attachments, for members whose coordinator shares them. */
+  readonly attachments?: readonly Attachment[]
+  /** A further leg of a suspended message: where it stopped, and the answers its calls got. */
+  readonly resume?: Resume | undefined
+  /** Told what to keep of a run that will wait, before the events that say so. */
+  readonly onSuspend?: (suspension: Suspension) => void
 }
 
 export interface RunDeps {
   readonly models: ModelRegistry
+  /** Where coordinators find their crew. */
+  readonly agents: Pick<AgentRegistry, 'find'>
   readonly log: RunLogger
   /** Characters of a tool result that reach the model, 0 for all. */
   readonly toolOutputLimit: number
+  /** Characters of what a member gathered that stand in for its report, 0 for all. */
+  readonly subagentDigestLimit: number
+  /** Milliseconds that an approval is waited for. */
+  readonly approvalTtlMs: number
   readonly observer?: RunObserver | undefined
 }
 
 export interface LoopLimits { readonly maxSteps: number, readonly maxToolCalls: number }
 
 /** Chat may go on for long; a headless run is a bounded errand unless its agent says otherwise. */
-export function limitsOf ({ agent, mode }: RunInput): LoopLimits {
+export function limitsOf ({ agent, mode }: Pick<RunInput, 'agent' | 'mode'>): LoopLimits {
   const defaults = mode === 'chat' ? { maxSteps: 100, maxToolCalls: Infinity } : { maxSteps: 6, maxToolCalls: 6 }
   return {
     maxSteps: agent.maxSteps ?? defaults.maxSteps,

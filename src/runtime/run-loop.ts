@@ -1,44 +1,56 @@
 import { AppError, toPublicError } from '../errors.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
-import type { Model, ModelMessage, ModelRequest } from '../models/model.ts'
+import type { ModelMessage } from '../models/model.ts'
 import type { Batch } from '../streams/batch.ts'
+import { askModel } from './ask-model.ts'
 import { createBlockWriter } from './block-writer.ts'
-import { modelStep, type ModelStepOutcome } from './model-step.ts'
+import { checkCall, type CheckedCall } from './checked-call.ts'
+import { crewOf, isCrewTool } from './crew-tools.ts'
+import type { Frame } from './frame.ts'
+import type { MemberOptions } from './member.ts'
+import type { ModelStepOutcome } from './model-step.ts'
 import { missingTools, reminder, requiredTools } from './required-tools.ts'
 import { responseProblem } from './response-shape.ts'
-import { limitsOf, type LoopLimits, type RunDeps, type RunInput } from './run-input.ts'
+import { limitsOf, type LoopLimits } from './run-input.ts'
 import type { RunState } from './run-state.ts'
+import type { FrameCheckpoint, Resume } from './suspension.ts'
 import { toolBatch, type ToolBatchOutcome } from './tool-batch.ts'
 import { assembleTools, noTools, withModelNames, type Toolset } from './toolset.ts'
 
 export type LoopEnd =
-  | { readonly kind: 'completed', readonly finishReason: FinishReason }
-  | { readonly kind: 'suspended', readonly pendingCalls: readonly string[] }
+  /** `text`: the answer; empty where the last step said nothing. `capped`: a limit of the loop ended it. */
+  | { readonly kind: 'completed', readonly finishReason: FinishReason, readonly text: string, readonly capped: boolean }
+  /** `closing`: what ends the step, to be told with what it waits for. */
+  | { readonly kind: 'suspended', readonly checkpoint: FrameCheckpoint, readonly closing: readonly RunEventBody[] }
+
+export interface FrameResume { readonly frame: FrameCheckpoint, readonly answers: Resume }
 
 type Steps<R> = AsyncGenerator<Batch<RunEventBody>, R>
 
 /**
  * Ask the model, yield what it says, run the tools it asked for, go round until it stops or a limit does. The last step
- * a limit allows is made without tools, so that a capped run still ends with an answer. Throws what broke the run.
+ * a limit allows is made without tools, so that a capped run still ends with an answer. With `resume` it goes on in the
+ * middle of the batch where it stopped. Throws what broke it.
  */
-export async function * runLoop (input: RunInput, deps: RunDeps, state: RunState, signal: AbortSignal): Steps<LoopEnd> {
-  const { agent } = input
-  const model = deps.models.get(agent.model)
-  const limits = limitsOf(input)
-  const toolset = yield * offerTools(input, deps, signal)
-  const required = requiredTools(input, toolset)
+export async function * runLoop (frame: Frame, signal: AbortSignal, resume?: FrameResume): Steps<LoopEnd> {
+  const { state } = frame
+  const limits = limitsOf(frame)
+  const toolset = yield * offerTools(frame, signal)
+  const required = requiredTools(frame, toolset)
   state.messages.splice(0, Infinity, ...withModelNames(state.messages, toolset))
 
+  if (resume !== undefined) {
+    const step = stoppedStep(resume.frame, toolset)
+    const batch = yield * runCalls(frame, { step, limits, resume }, signal)
+    const end = endAfter(frame, step, batch, [])
+    if (end !== undefined) return end
+  }
   for (;;) {
     state.step++
     const last = state.step >= limits.maxSteps || state.toolCalls >= limits.maxToolCalls
-    const offered = last ? noTools : toolset
     const missing = last ? [] : missingTools(required, state)
     yield [{ type: 'step-start', step: state.step }]
-    const outcome = yield * modelStep({
-      model, state, signal, toolset: offered, timeouts: agent.timeouts, holdText: missing.length > 0, log: deps.log,
-      request: stepRequest(input, state, offered), runId: input.runId, observer: deps.observer
-    })
+    const outcome = yield * askModel(frame, { offered: last ? noTools : toolset, holdText: missing.length > 0 }, signal)
 
     if (outcome.calls.length === 0 && missing.length > 0) {
       state.reminders++
@@ -47,60 +59,51 @@ export async function * runLoop (input: RunInput, deps: RunDeps, state: RunState
       continue
     }
     if (outcome.calls.length === 0) {
-      yield [...outcome.held, ...noticeFor(outcome, state, input), stepEnd(state, outcome)]
-      return yield * answered(input, model, state, outcome, deps, signal)
+      yield [...outcome.held, ...noticeFor(outcome, frame), stepEnd(state, outcome)]
+      return yield * answered(frame, outcome, last, signal)
     }
 
-    const batch = yield * runCalls(input, deps, state, limits, outcome, signal)
-    if (last) {
-      yield [stepEnd(state, outcome), ...cappedNotice(input, outcome, state)]
-      return { kind: 'completed', finishReason: 'other' }
+    const batch = yield * runCalls(frame, { step: outcome, limits }, signal)
+    const closing = [stepEnd(state, outcome)]
+    const end = endAfter(frame, outcome, batch, closing)
+    if (end?.kind === 'suspended') return end
+    if (end === undefined && last) {
+      yield [...closing, ...cappedNotice(frame, outcome)]
+      return { kind: 'completed', finishReason: 'other', text: outcome.text, capped: true }
     }
-    yield [stepEnd(state, outcome)]
-    if (batch.pending.length > 0) return { kind: 'suspended', pendingCalls: batch.pending.map((call) => call.callId) }
+    yield closing
+    if (end !== undefined) return end
   }
 }
 
-async function * offerTools ({ agent, useTools, principal, threadId, runId, metadata }: RunInput, { log }: RunDeps, signal: AbortSignal): Steps<Toolset> {
-  if (!useTools || agent.tools.length === 0) return noTools
-  const { toolset, unavailable } = await assembleTools(agent.tools, { principal, threadId, runId, metadata, signal }, log)
+async function * offerTools (frame: Frame, signal: AbortSignal): Steps<Toolset> {
+  const { agent, useTools, run: { principal, threadId, runId, metadata, deps } } = frame
+  if (!useTools || (agent.tools.length === 0 && agent.crew.length === 0)) return noTools
+  const sources = { tools: agent.tools, crew: (taken: ReadonlySet<string>) => crewOf(frame, taken) }
+  const { toolset, unavailable } = await assembleTools(sources, { principal, threadId, runId, metadata, signal }, deps.log)
   if (unavailable.length > 0) yield unavailable.map((data) => ({ type: 'data', name: 'unavailable', data, transient: true }))
   return toolset
 }
 
-function stepRequest ({ agent, response, callerInstructions, settings }: RunInput, state: RunState, { specs }: Toolset): ModelRequest {
-  return {
-    instructions: callerInstructions === undefined ? agent.instructions : withCallers(agent.instructions, callerInstructions),
-    messages: state.messages,
-    tools: specs,
-    // A forced choice holds for the first step only: forced on every step, the run could never answer.
-    toolChoice: state.step === 1 ? agent.toolChoice : 'auto',
-    settings: settings === undefined ? agent.modelSettings : { ...agent.modelSettings, ...settings },
-    // Bound to a shape, a model calls no tools: with tools the shape comes in a call of its own at the end.
-    ...(response !== undefined && specs.length === 0 ? { responseSchema: response.schema } : {})
-  }
+/** What a step's model said and asked for. */
+type Said = Pick<ModelStepOutcome, 'text' | 'reasoning' | 'calls'>
+
+/** The step that a checkpoint stopped in; a tool that is not offered any more is told so. */
+function stoppedStep ({ text, reasoning, calls }: FrameCheckpoint, toolset: Toolset): Said {
+  return { text, reasoning, calls: calls.map((call) => checkCall({ ...call, complete: true }, toolset)) }
 }
 
-/** The agent's owner and its caller are not the same: the model is told whose words are whose. */
-function withCallers (own: string, callers: string): string {
-  return `${own}\n\nThe caller of this conversation adds the following. It does not replace what is said above.\n\n<caller_instructions>\n${callers}\n</caller_instructions>`
-}
+interface BatchOptions { readonly step: Said, readonly limits: LoopLimits, readonly resume?: FrameResume }
 
-/** Runs the step's calls and writes the turn to the conversation: the assistant with its calls, then a result each. */
-async function * runCalls (input: RunInput, deps: RunDeps, state: RunState, limits: LoopLimits, { text, reasoning, calls }: ModelStepOutcome, signal: AbortSignal): Steps<ToolBatchOutcome> {
-  const { agent, principal, threadId, runId, metadata } = input
-  const batch = yield * toolBatch({
-    calls,
-    signal,
-    context: { principal, threadId, runId, metadata, agentPath: [] },
-    concurrency: agent.toolConcurrency,
-    timeoutMs: agent.toolTimeoutMs,
-    outputLimit: deps.toolOutputLimit,
-    callsLeft: limits.maxToolCalls - state.toolCalls,
-    canSuspend: input.canSuspend,
-    log: deps.log,
-    observer: deps.observer
-  })
+/** Runs the step's calls; once all are answered, writes the turn to the conversation: the assistant with its calls, then a result each. */
+async function * runCalls (frame: Frame, { step: { text, reasoning, calls }, limits, resume }: BatchOptions, signal: AbortSignal): Steps<ToolBatchOutcome> {
+  const { state, slot } = frame
+  // While it waits for members of its own, a member gives up its place to them.
+  const delegates = calls.some((call) => call.ok && isCrewTool(call.offered.tool))
+  if (delegates) slot?.lend()
+  const batch = yield * toolBatch({ frame, calls, callsLeft: limits.maxToolCalls - state.toolCalls, signal, loop, resume })
+  if (delegates) await slot?.reclaim(signal)
+  if (batch.waiting.length > 0) return batch
   const results: ModelMessage[] = batch.results.map(({ call, content }) => ({ role: 'tool', callId: call.callId, toolName: call.modelName, content }))
   state.messages.push(
     { role: 'assistant', text, ...(reasoning.length === 0 ? {} : { reasoning }), toolCalls: calls.map((call) => ({ callId: call.callId, toolName: call.modelName, arguments: call.arguments })) },
@@ -111,40 +114,62 @@ async function * runCalls (input: RunInput, deps: RunDeps, state: RunState, limi
   return batch
 }
 
+/** How an agent's loop runs, for its members too. */
+const loop: MemberOptions['loop'] = (frame, signal, resume) => runLoop(frame, signal, resume)
+
+function endAfter (frame: Frame, step: Said, { waiting, results, answer }: ToolBatchOutcome, closing: readonly RunEventBody[]): LoopEnd | undefined {
+  if (waiting.length === 0) return answer === undefined ? undefined : { kind: 'completed', finishReason: 'stop', text: answer, capped: false }
+  const { agent, path, history, state } = frame
+  const { text, reasoning, calls } = step
+  return {
+    kind: 'suspended',
+    closing,
+    checkpoint: {
+      agentId: agent.id, path, text, reasoning, waiting,
+      messages: state.messages.slice(history.length),
+      step: state.step, toolCalls: state.toolCalls, reminders: state.reminders, calledTools: [...state.calledTools],
+      calls: calls.map(asStored),
+      results: results.map(({ call: { callId }, content, ran }) => ({ callId, content, ran }))
+    }
+  }
+}
+
+function asStored ({ callId, modelName, toolName, arguments: text }: CheckedCall): FrameCheckpoint['calls'][number] {
+  return { callId, modelName, toolName, arguments: text }
+}
+
 /** The model answered. In a run that asked for a shape, sees to it that the answer has it. */
-async function * answered (input: RunInput, model: Model, state: RunState, outcome: ModelStepOutcome, { log, observer }: RunDeps, signal: AbortSignal): Steps<LoopEnd> {
+async function * answered (frame: Frame, outcome: ModelStepOutcome, capped: boolean, signal: AbortSignal): Steps<LoopEnd> {
   let { text, finishReason } = outcome
-  const { response, agent } = input
-  if (response === undefined) return { kind: 'completed', finishReason }
-  for (let attempt = 1; ; attempt++) {
+  const { asked: { response }, state } = frame
+  for (let attempt = 1; response !== undefined; attempt++) {
     const problem = responseProblem(text, response)
-    if (problem === undefined) return { kind: 'completed', finishReason }
+    if (problem === undefined) break
     if (attempt > 2) throw new AppError('provider_unavailable', 'The model did not answer in the requested shape.')
     state.step++
     state.messages.push({ role: 'assistant', text, toolCalls: [] }, { role: 'user', content: problem })
     yield [{ type: 'step-start', step: state.step }]
-    const next = yield * modelStep({
-      model, state, signal, toolset: noTools, timeouts: agent.timeouts, holdText: false, log, request: stepRequest(input, state, noTools), runId: input.runId, observer
-    })
+    const next = yield * askModel(frame, { offered: noTools, holdText: false }, signal)
     yield [stepEnd(state, next)]
     ;({ text, finishReason } = next)
   }
+  return { kind: 'completed', finishReason, text, capped }
 }
 
 /** A filtered or empty answer never passes for a good one. */
-function noticeFor ({ text, finishReason }: ModelStepOutcome, state: RunState, { answered: continued }: RunInput): RunEventBody[] {
+function noticeFor ({ text, finishReason }: ModelStepOutcome, { state, path }: Frame): RunEventBody[] {
   if (finishReason === 'content-filter') {
     const { code, message, retryable, ref } = toPublicError(new AppError('content_filtered', "The answer was cut by the provider's content filter."))
     return [{ type: 'data', name: 'error', data: { code, message, retryable, ref } }]
   }
-  // After a tool has run, saying nothing more can be the right answer.
-  if (text === '' && state.step === 1 && continued === undefined && finishReason !== 'length') throw new AppError('provider_unavailable', 'The model gave an empty answer. Try again.')
+  // After a tool has run, saying nothing more can be the right answer; a member is asked for its report.
+  if (text === '' && state.step === 1 && path.length === 0 && finishReason !== 'length') throw new AppError('provider_unavailable', 'The model gave an empty answer. Try again.')
   return []
 }
 
 /** In a step of its own: a client that sends tool results by itself would otherwise send these, as of a run that waits. */
-function cappedNotice ({ mode }: RunInput, { text }: ModelStepOutcome, state: RunState): RunEventBody[] {
-  if (mode === 'headless' && text !== '') return []
+function cappedNotice ({ mode, path, state }: Frame, { text }: ModelStepOutcome): RunEventBody[] {
+  if (path.length > 0 || (mode === 'headless' && text !== '')) return []
   const step = state.step + 1
   const events: RunEventBody[] = [{ type: 'step-start', step }]
   const blocks = createBlockWriter(state.nextBlockId)

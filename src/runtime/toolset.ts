@@ -3,6 +3,7 @@ import { legalName, providerNames } from '../tools/naming.ts'
 import type { ToolProvider } from '../agents/agent.ts'
 import type { JsonSchema, ModelMessage, ModelTool } from '../models/model.ts'
 import type { Tool } from '../tools/tool.ts'
+import { isCrewTool, type Crew } from './crew-tools.ts'
 import type { RunLogger } from './log.ts'
 
 export interface OfferedTool {
@@ -14,6 +15,8 @@ export interface OfferedTool {
 /** The tools of one run, under the names the model knows them by. */
 export interface Toolset {
   readonly specs: readonly ModelTool[]
+  /** A line on each member that can be asked. */
+  readonly roster: readonly string[]
   byModelName: (name: string) => OfferedTool | undefined
   has: (toolName: string) => boolean
   /** The name the model is given for a tool's own name, also for one that is not offered. */
@@ -28,8 +31,14 @@ export interface AssembledTools {
 
 type ProviderContext = Parameters<ToolProvider>[0]
 
+export interface ToolSources {
+  readonly tools: readonly (Tool | ToolProvider)[]
+  /** Those that ask members, given the names of the others. */
+  readonly crew: (taken: ReadonlySet<string>) => Crew
+}
+
 /** Asks every provider for its tools. One that fails, or brings an unusable tool, costs its own tools only. */
-export async function assembleTools (sources: readonly (Tool | ToolProvider)[], context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
+export async function assembleTools ({ tools: sources, crew: crewFor }: ToolSources, context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
   const unavailable: { stage: string, detail: string }[] = []
   const gathered = await Promise.all(sources.map(async (source) => {
     if (typeof source !== 'function') return [source]
@@ -42,7 +51,9 @@ export async function assembleTools (sources: readonly (Tool | ToolProvider)[], 
     }
   }))
   const offered = new Map<string, OfferedTool>()
-  const tools = gathered.flat()
+  const others = gathered.flat()
+  const crew = crewFor(new Set(others.map(({ name }) => name)))
+  const tools = [...others, ...crew.tools]
   const names = providerNames(tools.map((tool) => tool.name))
   for (const tool of tools) {
     const name = names.get(tool.name) ?? tool.name
@@ -51,13 +62,13 @@ export async function assembleTools (sources: readonly (Tool | ToolProvider)[], 
       continue
     }
     try {
-      offered.set(name, { tool, check: compiled(tool.input), spec: { name, description: tool.description, parameters: jsonSchemaOf(tool.input) } })
+      offered.set(name, { tool, check: checkOf(tool), spec: { name, description: tool.description, parameters: jsonSchemaOf(tool.input) } })
     } catch (error) {
       log.warn({ err: error, tool: tool.name }, 'a tool has an unusable input schema and is left out')
       unavailable.push({ stage: 'tools', detail: `The tool "${tool.name}" is not available.` })
     }
   }
-  return { toolset: toolsetOf(offered, names), unavailable }
+  return { toolset: toolsetOf(offered, names, crew.roster), unavailable }
 }
 
 /** A conversation told with the tools' own names, as the model knows them. */
@@ -72,16 +83,22 @@ export function withModelNames (messages: readonly ModelMessage[], { modelName }
   })
 }
 
-export const noTools: Toolset = toolsetOf(new Map(), new Map())
+export const noTools: Toolset = toolsetOf(new Map(), new Map(), [])
 
-function toolsetOf (offered: ReadonlyMap<string, OfferedTool>, names: ReadonlyMap<string, string>): Toolset {
+function toolsetOf (offered: ReadonlyMap<string, OfferedTool>, names: ReadonlyMap<string, string>, roster: readonly string[]): Toolset {
   const own = new Set([...offered.values()].map(({ tool }) => tool.name))
   return {
     specs: [...offered.values()].map(({ spec }) => spec),
+    roster,
     byModelName: (name) => offered.get(name),
     has: (toolName) => own.has(toolName),
     modelName: (toolName) => names.get(toolName) ?? legalName(toolName)
   }
+}
+
+function checkOf (tool: Tool): (value: unknown) => Checked {
+  const check = compiled(tool.input)
+  return isCrewTool(tool) ? (value) => check(tool.accept(value)) : check
 }
 
 // Compiling a schema is slow and tools outlive runs, so both forms are kept with the schema they came from.

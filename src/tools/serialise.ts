@@ -30,8 +30,8 @@ export function limitText (text: string, limit: number): string {
   return `${head}\n[Cut: ${text.length} characters in all, the first ${head.length} kept]`
 }
 
-/** Never half a surrogate pair: it would not survive UTF-8. */
-function headOf (text: string, length: number): string {
+/** The first `length` characters. Never half a surrogate pair: it would not survive UTF-8. */
+export function headOf (text: string, length: number): string {
   const last = text.charCodeAt(length - 1)
   return text.slice(0, last >= 0xD800 && last <= 0xDBFF ? length - 1 : length)
 }

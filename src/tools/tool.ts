@@ -27,27 +27,35 @@ export interface Tool {
   readonly execute: ((input: never, context: ToolContext) => unknown) | undefined
   /** Milliseconds one call may take; the agent's `toolTimeoutMs` when absent. */
   readonly timeoutMs: number | undefined
+  /** Whether somebody has to allow a call before it runs. */
+  readonly needsApproval: boolean | ((input: never, context: Omit<ToolContext, 'signal' | 'report'>) => boolean | Promise<boolean>)
+  /** `output`: what it returns is the answer to the user, and the model is not asked again. */
+  readonly handling: 'response' | 'output'
 }
+
+type InputOf<I extends z.ZodType | JsonSchema> = I extends z.ZodType ? z.output<I> : Record<string, unknown>
 
 export interface ToolDefinition<I extends z.ZodType | JsonSchema> {
   name: string
   title?: string
   description?: string
   input?: I
-  execute?: (input: I extends z.ZodType ? z.output<I> : Record<string, unknown>, context: ToolContext) => unknown
+  /** With `handling: 'output'` it may return an async iterable of text, which is shown as it comes. */
+  execute?: (input: InputOf<I>, context: ToolContext) => unknown
   timeoutMs?: number
+  /** A function is asked for each call; one that throws means that approval is needed. */
+  needsApproval?: boolean | ((input: InputOf<I>, context: Omit<ToolContext, 'signal' | 'report'>) => boolean | Promise<boolean>)
+  handling?: Tool['handling']
 }
 
 const emptyInput = z.object({})
 
 /** A tool an agent may call. Without `execute` it is a client tool. Throws when the name or schema is unusable. */
 export function defineTool<I extends z.ZodType | JsonSchema = typeof emptyInput> (definition: ToolDefinition<I>): Tool {
-  const { name, description = '', input = emptyInput, title, execute, timeoutMs } = definition
+  const { name, description = '', input = emptyInput, title, execute, timeoutMs, needsApproval = false, handling = 'response' } = definition
   if (typeof name !== 'string' || name.trim() === '') throw new TypeError('A tool needs a name')
   if (timeoutMs !== undefined && !(timeoutMs > 0)) throw new TypeError(`Tool "${name}": timeoutMs must be greater than 0`)
-  return Object.freeze({ kind: 'tool', name, title, description, input, execute: execute as Tool['execute'], timeoutMs })
-}
-
-export function isClientTool (tool: Tool): boolean {
-  return tool.execute === undefined
+  if (handling !== 'response' && execute === undefined) throw new TypeError(`Tool "${name}": a client tool cannot have handling "${handling}"`)
+  // An input of the tool's own type is what its functions are given.
+  return Object.freeze({ kind: 'tool', name, title, description, input, execute: execute as Tool['execute'], timeoutMs, needsApproval: needsApproval as Tool['needsApproval'], handling })
 }

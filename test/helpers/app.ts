@@ -5,13 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { agentId } from '../../src/agents/ids.ts'
-import { agentSchema, type Agent, type AgentDefinition, type ToolProvider } from '../../src/agents/agent.ts'
+import type { AgentDefinition } from '../../src/agents/agent.ts'
 import type { AgentRegistry, ModelRegistry } from '../../src/agents/registry.ts'
 import { buildApp } from '../../src/app.ts'
 import { loadConfig, type Config } from '../../src/config.ts'
 import { openDatabase, type Database } from '../../src/database/database.ts'
 import type { Model } from '../../src/models/model.ts'
 import type { Tool } from '../../src/tools/tool.ts'
+import { agentOf, registryWith } from './agents.ts'
 import { testDatabaseUrl } from './databases.ts'
 
 export interface TestAppOptions {
@@ -54,17 +55,8 @@ async function freshFolder (t: Test): Promise<string> {
 
 /** Agents that name no model get the registry's default, which is a lone model's own. */
 export function registryOf (definitions: readonly AgentDefinition[], models: Model | ModelRegistry): AgentRegistry {
-  const agents = definitions.map((definition): Agent => {
-    const checked = agentSchema.parse({ titleGeneration: false, ...definition })
-    const tools = checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
-    return { ...checked, kind: 'agent', id: agentId(checked.key), name: checked.name ?? checked.key, model: checked.model ?? ('id' in models ? models.id : models.defaultModel), tools }
-  })
-  return {
-    find: (idOrKey) => agents.find((agent) => agent.id === idOrKey || agent.key === idOrKey),
-    list: () => agents.filter((agent) => !agent.hidden),
-    all: () => agents,
-    defaultAgent: () => agents[0]
-  }
+  const defaultModel = 'id' in models ? models.id : models.defaultModel
+  return registryWith(definitions.map((definition) => agentOf({ titleGeneration: false, ...definition }, defaultModel)))
 }
 
 export function modelsOf (model: Model | undefined): ModelRegistry {

@@ -11,7 +11,7 @@ export interface RouteCase {
   readonly bodies?: (ids: Ids) => readonly unknown[]
 }
 
-export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string, readonly fileId: string }
+export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string, readonly fileId: string, readonly approvalId: string }
 
 const text = (word: string) => ({ role: 'user', parts: [{ type: 'text', text: word }] })
 const toolOutput = (id: string) => ({ message: { id, role: 'assistant', parts: [{ type: 'tool-x', toolCallId: 'c1', state: 'output-available', output: 1 }] } })
@@ -55,6 +55,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   'POST /v1/threads/:threadId/files/:fileId/retry': { stranger: 'missing' },
   'POST /v1/threads/:threadId/files/:fileId/cancel': { stranger: 'missing' },
   'GET /v1/uploads/settings': { stranger: 'own' },
+
+  'GET /v1/threads/:threadId/approvals': { stranger: 'missing' },
+  'POST /v1/approvals/:approvalId': { stranger: 'missing', bodies: () => [{ approved: true }, { approved: false, reason: 'Taken' }] },
 
   'GET /v1/runs/:runId': { stranger: 'missing' },
   'GET /v1/runs/:runId/events': { stranger: 'missing' },

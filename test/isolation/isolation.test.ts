@@ -4,7 +4,7 @@ import { newThreadBodies, publicRoutes, routeCases, type Ids } from './cases.ts'
 import type { Route } from './routes.ts'
 import { buildWorld, type Answer } from './world.ts'
 
-const nobodys: Ids = { threadId: 'thread-of-nobody', messageId: '00000000-0000-7000-8000-000000000001', runId: '00000000-0000-7000-8000-000000000002', fileId: '00000000-0000-7000-8000-000000000003' }
+const nobodys: Ids = { threadId: 'thread-of-nobody', messageId: '00000000-0000-7000-8000-000000000001', runId: '00000000-0000-7000-8000-000000000002', fileId: '00000000-0000-7000-8000-000000000003', approvalId: '00000000-0000-7000-8000-000000000004' }
 
 for (const { provider, skip } of await availableProviders()) {
   t.test(`every route is closed to strangers, on ${provider}`, { skip }, async (t) => {
@@ -105,8 +105,8 @@ function nameOf ({ method, url }: Route): string {
   return `${method} ${url}`
 }
 
-function pathOf ({ url }: Route, { threadId, messageId, runId, fileId }: Ids): string {
-  return url.replace(':fileId', fileId).replace(':threadId', threadId).replace(':messageId', messageId).replace(':runId', runId).replace(/:(agentId|model)$|:agentId(?=\/)/, 'quick')
+function pathOf ({ url }: Route, { threadId, messageId, runId, fileId, approvalId }: Ids): string {
+  return url.replace(':approvalId', approvalId).replace(':fileId', fileId).replace(':threadId', threadId).replace(':messageId', messageId).replace(':runId', runId).replace(/:(agentId|model)$|:agentId(?=\/)/, 'quick')
 }
 
 function bodiesOf (route: Route, ids: Ids): readonly unknown[] {

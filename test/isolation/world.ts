@@ -1,9 +1,11 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
+import { z } from 'zod'
+import { defineTool } from '../../src/tools/tool.ts'
 import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { callersWithKeys, type Caller } from '../helpers/callers.ts'
 import { testDatabaseUrl, type TestProvider } from '../helpers/databases.ts'
-import { scriptedModel } from '../helpers/scripted-model.ts'
+import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
 import { uploadBody, type Ids } from './cases.ts'
 import { routesOf, type Route } from './routes.ts'
 
@@ -14,7 +16,7 @@ export interface World {
   /** Ada, whose things they are; Bob of the same tenant; and another Ada of another tenant. */
   readonly ada: Caller
   readonly strangers: readonly Caller[]
-  /** A thread with a rated answer, and one with an answer that is being written. */
+  /** A thread with a rated answer, one with an answer that is being written, and one that waits for an approval. */
   readonly adas: readonly Ids[]
   /** A thread of each stranger, with an answer. */
   readonly ownThread: (stranger: Caller) => string
@@ -23,9 +25,18 @@ export interface World {
   snapshot: () => Promise<unknown>
 }
 
-const [quick, slow] = [scriptedModel([['Answer']], { id: 'test:quick' }), scriptedModel([['Slow', { hang: true }]], { id: 'test:slow' })]
-const models = { get: (id: string) => id === slow.id ? slow : quick, defaultModel: quick.id }
-const agents = [{ key: 'quick', model: quick.id, fileUpload: true }, { key: 'slow', model: slow.id, fileUpload: true }]
+const byId = {
+  'test:quick': scriptedModel([['Answer']]),
+  'test:slow': scriptedModel([['Slow', { hang: true }]]),
+  'test:gated': scriptedModel([toolCall('c1', 'send', { secret: 'ADAS-INPUT' })])
+}
+const models = { get: (id: string) => byId[id as keyof typeof byId], defaultModel: 'test:quick' } // the agents name no others
+const send = defineTool({ name: 'send', input: z.object({ secret: z.string() }), needsApproval: true, execute: () => 'sent' })
+const agents = [
+  { key: 'quick', model: 'test:quick', fileUpload: true },
+  { key: 'slow', model: 'test:slow', fileUpload: true },
+  { key: 'gated', model: 'test:gated', fileUpload: true, tools: [send] }
+]
 
 export async function buildWorld (t: Test, provider: TestProvider): Promise<World> {
   const { callers, env } = callersWithKeys('ada@north', 'bob@north', 'ada@south')
@@ -47,13 +58,15 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
   await ask(ada, 'POST', '/v1/threads/adas-thread/messages', { text: 'ADAS-QUESTION' })
   const live = await service.app.chat.takeTurn({ tenantId: ada.tenant, userId: ada.user, roles: [] }, { threadId: 'adas-live', agentId: 'slow', metadata: undefined, request: { kind: 'message', parts: [{ type: 'text', text: 'ADAS-QUESTION' }] } })
   await until('what the slow answer says is stored', async () => (await ask(ada, 'GET', '/v1/threads/adas-live/messages?include=streaming')).body.includes('Slow'))
-  const adas = await Promise.all(['adas-thread', 'adas-live'].map(async (threadId) => {
+  await ask(ada, 'POST', '/v1/threads/adas-gated/messages', { text: 'ADAS-QUESTION', agentId: 'gated' })
+  const { items: [approval] } = (await ask(ada, 'GET', '/v1/threads/adas-gated/approvals')).json()
+  const adas = await Promise.all(['adas-thread', 'adas-live', 'adas-gated'].map(async (threadId) => {
     const answer = (await ask(ada, 'GET', `/v1/threads/${threadId}/messages?include=streaming`)).json().items[1]
     const uploaded = await ask(ada, 'POST', `/v1/threads/${threadId}/files`, uploadBody('ADAS-FILE'))
     if (uploaded.statusCode !== 202) throw new Error(`The upload was refused: ${uploaded.body}`)
     const { items: [file] } = uploaded.json()
     await until('the file is read', async () => (await ask(ada, 'GET', `/v1/threads/${threadId}/files/${file.id}`)).json().status === 'completed')
-    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId), fileId: String(file.id) }
+    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId), fileId: String(file.id), approvalId: String(approval.id) }
   }))
   await ask(ada, 'PUT', `/v1/threads/adas-thread/messages/${adas[0]?.messageId}/rating`, { rating: 1, comment: 'ADAS-COMMENT' })
 
@@ -61,7 +74,7 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
     routes, ada, strangers, adas, ownThread, ask,
     async snapshot () {
       const paths = ['/v1/threads', ...adas.flatMap(({ threadId, messageId, runId }) => [
-        `/v1/threads/${threadId}`, `/v1/threads/${threadId}/files`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
+        `/v1/threads/${threadId}`, `/v1/threads/${threadId}/approvals`, `/v1/threads/${threadId}/files`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
       ])]
       return await Promise.all(paths.map(async (path) => {
         const answer = await ask(ada, 'GET', path)

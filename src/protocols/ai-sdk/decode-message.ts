@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { ErrorIssue } from '../../errors.ts'
 import type { MessagePart } from '../../messages/parts.ts'
-import type { ToolOutput } from '../../messages/turn-request.ts'
+import type { ClientVerdict, ToolOutput } from '../../messages/turn-request.ts'
 
 /** Characters of text in one message. */
 export const maxTextLength = 500_000
+/** Characters of what somebody says to a verdict. */
+export const maxReasonLength = 2_000
 /** Parts of one message, of whatever kind. */
 export const maxParts = 1_000
 
@@ -54,30 +56,51 @@ export function decodeText (text: string, path: Path): Decoded<readonly MessageP
 
 const answeredSchema = z.discriminatedUnion('state', [
   z.object({ state: z.literal('output-available'), toolCallId: z.string().min(1), output: z.unknown().optional(), preliminary: z.boolean().nullish() }),
-  z.object({ state: z.literal('output-error'), toolCallId: z.string().min(1), errorText: plain })
+  z.object({ state: z.literal('output-error'), toolCallId: z.string().min(1), errorText: plain }),
+  z.object({
+    state: z.literal('approval-responded'),
+    toolCallId: z.string().min(1),
+    input: z.unknown().optional(),
+    approval: z.object({ id: z.string().min(1).max(200), approved: z.boolean(), reason: plain.max(maxReasonLength).nullish() })
+  })
 ])
 
+export interface DecodedAnswers { readonly outputs: readonly ToolOutput[], readonly verdicts: readonly ClientVerdict[] }
+
 /** The answered tool calls of an assistant message; everything else in it is the service's own and known. */
-export function decodeToolOutputs (parts: unknown, path: Path): Decoded<readonly ToolOutput[]> {
+export function decodeAnswers (parts: unknown, path: Path): Decoded<DecodedAnswers> {
   if (!Array.isArray(parts)) return refused(path, 'expected the parts of a message')
   const issues: ErrorIssue[] = []
   const outputs: ToolOutput[] = []
+  const verdicts: ClientVerdict[] = []
   for (const [index, part] of parts.entries()) {
     if (!isAnswered(part)) continue
     const result = answeredSchema.safeParse(part)
     if (!result.success) issues.push(...result.error.issues.map((issue) => ({ path: [...path, index, ...issue.path.map(String)].join('.'), message: issue.message })))
-    else if (result.data.state === 'output-error') outputs.push({ callId: result.data.toolCallId, errorText: result.data.errorText })
-    else if (result.data.preliminary !== true) outputs.push({ callId: result.data.toolCallId, output: result.data.output ?? null })
+    else take(result.data)
   }
   if (issues.length > 0) return { ok: false, issues }
-  return outputs.length === 0 ? refused(path, 'an assistant message can only be sent with results of its tool calls') : { ok: true, value: outputs }
+  return outputs.length + verdicts.length === 0 ? refused(path, 'an assistant message can only be sent with results of its tool calls or verdicts on them') : { ok: true, value: { outputs, verdicts } }
+
+  function take (part: z.output<typeof answeredSchema>): void {
+    switch (part.state) {
+      case 'output-available': if (part.preliminary !== true) outputs.push({ callId: part.toolCallId, output: part.output ?? null }); break
+      case 'output-error': outputs.push({ callId: part.toolCallId, errorText: part.errorText }); break
+      case 'approval-responded': verdicts.push(verdictOf(part)); break
+      default: part satisfies never
+    }
+  }
+}
+
+function verdictOf ({ approval: { id, approved, reason }, input }: z.output<typeof answeredSchema> & { state: 'approval-responded' }): ClientVerdict {
+  return { approvalId: id, approved, ...(reason === undefined || reason === null ? {} : { reason }), ...(input === undefined ? {} : { input }) }
 }
 
 function isAnswered (part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { type, state } = part as { type?: unknown, state?: unknown }
   if (typeof type !== 'string' || (type !== 'dynamic-tool' && !type.startsWith('tool-'))) return false
-  return state === 'output-available' || state === 'output-error'
+  return state === 'output-available' || state === 'output-error' || state === 'approval-responded'
 }
 
 function partMessage (part: unknown, issue: z.core.$ZodIssue): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest, type AppError, type ErrorIssue } from '../../errors.ts'
-import { decodeText, decodeToolOutputs, decodeUserParts, idSchema, type Decoded, type Path } from './decode-message.ts'
+import { decodeText, decodeAnswers, decodeUserParts, idSchema, type Decoded, type Path } from './decode-message.ts'
 import type { MessagePart } from '../../messages/parts.ts'
 import type { TurnRequest } from '../../messages/turn-request.ts'
 
@@ -62,7 +62,7 @@ function turnOf (body: ChatBody): TurnRequest {
   if (role !== 'assistant') throw refuse([...path, 'role'], `a "${role.slice(0, 64)}" message cannot be sent: only "user", or "assistant" with results of its tool calls`)
   const answered = id ?? messageId
   if (answered === undefined) throw refuse([...path, 'id'], 'an assistant message needs its id')
-  return { kind: 'tool-outputs', messageId: answered, outputs: accept(decodeToolOutputs(parts, [...path, 'parts'])) }
+  return { kind: 'answers', messageId: answered, ...accept(decodeAnswers(parts, [...path, 'parts'])) }
 }
 
 function userTurn ({ id, replaces, parts }: { id?: string | undefined, replaces: string | undefined, parts: readonly MessagePart[] }): TurnRequest {

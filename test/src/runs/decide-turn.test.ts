@@ -1,6 +1,8 @@
 import t from 'tap'
+import { noUsage } from '../../../src/events/usage.ts'
 import type { MessagePart } from '../../../src/messages/parts.ts'
 import type { TurnRequest } from '../../../src/messages/turn-request.ts'
+import type { StoredSuspension } from '../../../src/runs/answer-suspension.ts'
 import { decideLetGo, decideTurn, lookupOf } from '../../../src/runs/decide-turn.ts'
 import type { TurnView } from '../../../src/runs/turn-store.ts'
 import type { Message } from '../../../src/threads/message.ts'
@@ -21,11 +23,23 @@ const suspended: Message = { ...a2, status: 'suspended', parts: waiting }
 const suspendedPath = [q1, a1, q2, suspended]
 const goneOn: Message = { ...a2, parts: [{ type: 'tool-ask', toolCallId: 'c1', state: 'output-available', input: {}, output: 1 }, { type: 'step-start' }, { type: 'text', text: 'Then', state: 'done' }] }
 const suspendedRun = runOf({ id: 'waiting-run', messageId: 'a2', status: 'suspended' })
+const suspension: StoredSuspension = {
+  checkpoint: {
+    root: {
+      agentId: 'agent-1', path: [], messages: [], step: 1, toolCalls: 0, reminders: 0, calledTools: [], text: 'Asking', reasoning: [], calls: [], results: [],
+      waiting: ['c1', 'c2'].map((callId) => ({ kind: 'client', callId }))
+    },
+    usage: noUsage,
+    memberCalls: 0,
+    metadata: {}
+  },
+  approvals: []
+}
 const runningRun = runOf({ id: 'busy-run', messageId: 'a2', status: 'running' })
 
 const words = (text: string): MessagePart[] => [{ type: 'text', text }]
 const message = (text: string, more: object = {}): TurnRequest => ({ kind: 'message', parts: words(text), ...more })
-const outputs = (...given: object[]): TurnRequest => ({ kind: 'tool-outputs', messageId: 'a2', outputs: given as never }) // as a client may send them
+const outputs = (...given: object[]): TurnRequest => ({ kind: 'answers', messageId: 'a2', outputs: given as never, verdicts: [] }) // as a client may send them
 const find = (found: Message, view: TurnView): TurnView => ({ ...view, found, foundPath: view.path.slice(0, view.path.findIndex(({ id }) => id === found.id) + 1) })
 const contextIds = (ids: string[]) => ids.map((id) => ({ id }))
 const newAnswer = (parentId: string) => ({ id: 'new-answer', parentId, role: 'assistant', status: 'streaming', parts: [], model: 'test:model' })
@@ -73,7 +87,7 @@ const cases: Case[] = [
   { name: 'the same message after its answer replays it', view: find(q2, viewOf(path)), request: message('two', { id: 'q2' }), plan: replayOf('a2') },
   { name: 'an older message again replays its own answer', view: find(q1, viewOf(path)), request: message('one', { id: 'q1' }), plan: replayOf('a1') },
   { name: 'the same message whose answer was stopped replays what was said', view: find(q2, viewOf([q1, a1, q2, { ...a2, status: 'stopped' }])), request: message('two', { id: 'q2' }), plan: replayOf('a2') },
-  { name: 'the same message whose answer waits replays it', view: find(q2, viewOf(suspendedPath, { activeRun: suspendedRun })), request: message('two', { id: 'q2' }), plan: replayOf('a2') },
+  { name: 'the same message whose answer waits replays it', view: find(q2, viewOf(suspendedPath, { activeRun: suspendedRun, suspension })), request: message('two', { id: 'q2' }), plan: replayOf('a2') },
   ...(['failed', 'interrupted', 'streaming'] as const).map((status): Case => ({
     name: `the same message whose answer is ${status} is answered anew under the same question`,
     view: find(q2, viewOf([q1, a1, q2, { ...a2, status }])), request: message('two', { id: 'q2' }),
@@ -86,7 +100,7 @@ const cases: Case[] = [
   { name: 'another message while a run is running is refused with its id', view: viewOf(path, { activeRun: runningRun }), request: message('three'), error: { code: 'thread_busy', details: { runId: 'busy-run' } } },
   {
     name: 'a new message supersedes what is waited for',
-    view: viewOf(suspendedPath, { activeRun: suspendedRun }), request: message('never mind'),
+    view: viewOf(suspendedPath, { activeRun: suspendedRun, suspension }), request: message('never mind'),
     plan: {
       endRun: { id: 'waiting-run', messageId: 'a2', status: 'stopped', parts: [{}, { toolCallId: 'c1', state: 'output-error', errorText: 'superseded' }, { state: 'output-error' }] },
       result: { context: [{ id: 'q1' }, { id: 'a1' }, { id: 'q2' }, { id: 'a2', parts: [{}, { errorText: 'superseded' }, {}] }, { id: 'new-question' }] }
@@ -102,7 +116,7 @@ const cases: Case[] = [
   { name: 'another answer to a question that has none', view: viewOf([q1]), request: { kind: 'regenerate' }, plan: { messages: [newAnswer('q1')] } },
   { name: 'another answer in place of an older one', view: find(a1, viewOf(path)), request: { kind: 'regenerate', messageId: 'a1' }, plan: { messages: [newAnswer('q1')], result: runsOn(['q1']) } },
   { name: 'another answer to an older question', view: find(q1, viewOf(path)), request: { kind: 'regenerate', messageId: 'q1' }, plan: { messages: [newAnswer('q1')], result: runsOn(['q1']) } },
-  { name: 'another answer supersedes what is waited for', view: viewOf(suspendedPath, { activeRun: suspendedRun }), request: { kind: 'regenerate' }, plan: { messages: [newAnswer('q2')], endRun: { id: 'waiting-run', status: 'stopped' } } },
+  { name: 'another answer supersedes what is waited for', view: viewOf(suspendedPath, { activeRun: suspendedRun, suspension }), request: { kind: 'regenerate' }, plan: { messages: [newAnswer('q2')], endRun: { id: 'waiting-run', status: 'stopped' } } },
   { name: 'another answer while a run is running is refused', view: viewOf(path, { activeRun: runningRun }), request: { kind: 'regenerate' }, error: { code: 'thread_busy' } },
   { name: 'another answer in no thread', view: viewOf([], { thread: undefined }), request: { kind: 'regenerate' }, error: { code: 'not_found' } },
   { name: 'another answer in place of an unknown one', view: viewOf(path), request: { kind: 'regenerate', messageId: 'unknown' }, error: { code: 'not_found' } },
@@ -110,19 +124,19 @@ const cases: Case[] = [
 
   {
     name: 'all answers of a client let the message go on',
-    view: find(suspended, viewOf(suspendedPath, { activeRun: suspendedRun })), request: outputs({ callId: 'c1', output: 1 }, { callId: 'c2', errorText: 'no' }),
+    view: find(suspended, viewOf(suspendedPath, { activeRun: suspendedRun, suspension })), request: outputs({ callId: 'c1', output: 1 }, { callId: 'c2', errorText: 'no' }),
     plan: {
       messages: [], continueMessage: { id: 'a2', status: 'streaming', parts: [{}, { output: 1 }, { errorText: 'no' }] },
       endRun: { id: 'waiting-run', parts: undefined, status: 'completed' }, run: { id: 'new-run', messageId: 'a2' },
-      result: { kind: 'run', messageId: 'a2', context: [{ id: 'q1' }, { id: 'a1' }, { id: 'q2' }, { id: 'a2', parts: [{}, { output: 1 }, {}] }], continues: { events: [{ callId: 'c1' }, { callId: 'c2' }] } }
+      result: { kind: 'run', messageId: 'a2', context: [{ id: 'q1' }, { id: 'a1' }, { id: 'q2' }], continues: { parts: [{}, { output: 1 }, {}], resume: { outputs: new Map([['c1', { output: 1 }], ['c2', { errorText: 'no' }]]) } } }
     }
   },
   {
     name: 'some answers are kept, and the message waits for the others',
-    view: find(suspended, viewOf(suspendedPath, { activeRun: suspendedRun })), request: outputs({ callId: 'c2', output: 2 }),
+    view: find(suspended, viewOf(suspendedPath, { activeRun: suspendedRun, suspension })), request: outputs({ callId: 'c2', output: 2 }),
     plan: { continueMessage: { id: 'a2', status: 'suspended', parts: [{}, { state: 'input-available' }, { output: 2 }] }, endRun: undefined, ...replayOf('a2') }
   },
-  { name: 'forged answers change nothing', view: find(suspended, viewOf(suspendedPath, { activeRun: suspendedRun })), request: outputs({ callId: 'other', output: 'x' }), plan: { continueMessage: { status: 'suspended', parts: waiting }, run: undefined } },
+  { name: 'forged answers change nothing', view: find(suspended, viewOf(suspendedPath, { activeRun: suspendedRun, suspension })), request: outputs({ callId: 'other', output: 'x' }), plan: { continueMessage: { status: 'suspended', parts: waiting }, run: undefined } },
   { name: 'answers that come late, after the message went on, attach to it', view: find({ ...a2, status: 'streaming' }, viewOf(path, { activeRun: runningRun })), request: outputs({ callId: 'c1', output: 1 }), plan: { messages: [], run: undefined, result: { kind: 'attach', run: { id: 'busy-run' }, from: 'continuation' } } },
   {
     name: 'answers that a message took before, given again when it is over, replay what came after them',
@@ -156,7 +170,7 @@ t.test('a context is exactly what was asked for: nothing of another branch is in
 })
 
 t.test('letting go ends what is waited for and nothing else', async (t) => {
-  t.match(decideLetGo(viewOf(suspendedPath, { activeRun: suspendedRun })), { endRun: { id: 'waiting-run', status: 'stopped', parts: [{}, { errorText: 'stopped' }, { errorText: 'stopped' }] }, result: 'waiting-run' })
+  t.match(decideLetGo(viewOf(suspendedPath, { activeRun: suspendedRun, suspension })), { endRun: { id: 'waiting-run', status: 'stopped', parts: [{}, { errorText: 'stopped' }, { errorText: 'stopped' }] }, result: 'waiting-run' })
   t.strictSame(decideLetGo(viewOf(path, { activeRun: runningRun })), { messages: [], result: 'busy-run' })
   t.strictSame(decideLetGo(viewOf(path)), { messages: [], result: undefined })
 })

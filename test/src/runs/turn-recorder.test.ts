@@ -112,6 +112,7 @@ function create (t: Test, store: { failures?: number, lost?: readonly string[] }
   t.teardown(() => checkpointer.close())
   const recorder = createTurnRecorder({
     turns: saving.turns, checkpointer, holder: 'h', runId: 'run-1', messageId: 'answer-1', initialParts: [], log,
+    suspension: () => undefined,
     abort: (reason) => { aborted.push(reason) },
     lost: () => new RunStopped('gone'),
     ...options

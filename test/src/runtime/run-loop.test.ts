@@ -1,6 +1,8 @@
 import t from 'tap'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
+import { noUsage } from '../../../src/events/usage.ts'
+import type { Resume } from '../../../src/runtime/suspension.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
 import { compileSchema, toJsonSchema } from '../../../src/tools/schema.ts'
 import { scriptedModel, toolCall } from '../../helpers/scripted-model.ts'
@@ -165,10 +167,25 @@ t.test('with tools, the shape comes in a call of its own at the end', async (t) 
   t.strictSame(model.requests.map(({ responseSchema, tools }) => [responseSchema === undefined, tools.length]), [[true, 1], [true, 1], [false, 0]])
 })
 
+/** A run that waited for the client's answer to one call, and has it. */
+const resumed: Resume = {
+  checkpoint: {
+    root: {
+      agentId: 'tester', path: [], messages: [], step: 1, toolCalls: 0, reminders: 0, calledTools: [], text: '', reasoning: [],
+      calls: [{ callId: 'c0', modelName: 'ask', toolName: 'ask', arguments: '{}' }], results: [], waiting: [{ kind: 'client', callId: 'c0' }]
+    },
+    usage: noUsage,
+    memberCalls: 0,
+    metadata: {}
+  },
+  verdicts: new Map(),
+  outputs: new Map([['c0', { callId: 'c0', output: 1 }]])
+}
+
 t.test('an empty answer is a failure, but not after a tool has run, in a continued message, or at the output limit', async (t) => {
   t.match((await run(t, { model: scriptedModel([[]]) })).end, { type: 'run-failed', code: 'provider_unavailable', retryable: true })
   t.match((await run(t, { model: scriptedModel([call('c1'), []]), agent: { tools: [echo] } })).end, { type: 'run-completed' })
-  t.match((await run(t, { model: scriptedModel([[]]), input: { answered: [{ type: 'tool-output', callId: 'c0', output: 1 }] } })).end, { type: 'run-completed' })
+  t.match((await run(t, { model: scriptedModel([[]]), input: { resume: resumed } })).end, { type: 'run-completed' })
   t.match((await run(t, { model: scriptedModel([[{ type: 'finish', reason: 'length' }]]) })).of('message-end'), [{ finishReason: 'length' }])
 })
 
@@ -182,7 +199,7 @@ t.test('a filtered answer is marked as such, empty or not', async (t) => {
 })
 
 t.test('a continued message shows the answers it got before anything else', async (t) => {
-  const { events } = await run(t, { model: scriptedModel([['Thanks.']]), input: { answered: [{ type: 'tool-output', callId: 'c0', output: 1 }] } })
+  const { events } = await run(t, { model: scriptedModel([['Thanks.']]), input: { resume: resumed } })
   t.match(events.slice(0, 3), [{ type: 'message-start', continued: true }, { type: 'tool-output', callId: 'c0' }, { type: 'step-start' }])
 })
 

@@ -1,20 +1,24 @@
 import type { Test } from 'tap'
-import { agentSchema, type Agent, type AgentDefinition, type ToolProvider } from '../../../src/agents/agent.ts'
-import { agentId } from '../../../src/agents/ids.ts'
+import type { AgentDefinition } from '../../../src/agents/agent.ts'
 import { checkOrder } from '../../../src/events/order.ts'
 import type { RunEventBody, RunEventOf, RunEventType } from '../../../src/events/run-event.ts'
 import type { Model } from '../../../src/models/model.ts'
 import { runAgent } from '../../../src/runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../../../src/runtime/run-input.ts'
-import type { Tool } from '../../../src/tools/tool.ts'
 import { alice } from '../../contracts/turns.ts'
+import { agentOf, registryWith } from '../../helpers/agents.ts'
 import { recordingLog, type LoggedLine } from '../../helpers/memory-turns.ts'
 
 export interface RunOptions {
   readonly model: Model
+  /** Those that agents name. */
+  readonly models?: Readonly<Record<string, Model>>
   readonly agent?: Partial<AgentDefinition>
+  /** The other agents of the registry. */
+  readonly crew?: readonly AgentDefinition[]
   readonly input?: Partial<RunInput>
   readonly toolOutputLimit?: number
+  readonly subagentDigestLimit?: number
   readonly signal?: AbortSignal
   /** Sees each event as it comes. */
   readonly onEvent?: (event: RunEventBody) => void
@@ -30,11 +34,15 @@ export interface Ran {
 
 /** Runs an agent to its end and checks the order of its events. */
 export async function run (t: Test, options: RunOptions): Promise<Ran> {
-  const { model, agent = {}, input = {}, toolOutputLimit = 100_000, signal = new AbortController().signal, onEvent } = options
+  const { model, models = {}, agent = {}, crew = [], input = {}, toolOutputLimit = 100_000, subagentDigestLimit = 6_000, signal = new AbortController().signal, onEvent } = options
   const log = recordingLog()
-  const deps: RunDeps = { models: { get: () => model, defaultModel: model.id }, log, toolOutputLimit }
+  const main = agentOf(agent, model.id)
+  const deps: RunDeps = {
+    models: { get: (id) => models[id] ?? model, defaultModel: model.id }, agents: registryWith([main, ...crew.map((definition) => agentOf(definition, model.id))]),
+    log, toolOutputLimit, subagentDigestLimit, approvalTtlMs: 60_000
+  }
   const runInput: RunInput = {
-    runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent: agentOf(agent, model), principal: alice, metadata: { shop: 7 },
+    runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent: main, principal: alice, metadata: { shop: 7 },
     history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, canSuspend: true, ...input
   }
   const events: RunEventBody[] = []
@@ -52,10 +60,4 @@ export async function run (t: Test, options: RunOptions): Promise<Ran> {
     text: events.map((event) => event.type === 'text-delta' ? event.delta : '').join(''),
     end: events.at(-1)
   }
-}
-
-export function agentOf (definition: Partial<AgentDefinition>, model: Model): Agent {
-  const checked = agentSchema.parse({ key: 'tester', ...definition })
-  const tools = checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
-  return { ...checked, kind: 'agent', id: agentId(checked.key), name: checked.key, model: model.id, tools }
 }

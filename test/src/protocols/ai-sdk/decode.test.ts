@@ -51,14 +51,14 @@ for (const client of clientNames) {
     const { chat, requests } = await recorded(client, { messages: [question, waiting], sendAutomatically: 'when-tools-are-answered' })
     await chat.addToolOutput({ tool: 'locate', toolCallId: 'c1', output: { lat: 1 } })
     await new Promise((resolve) => { setImmediate(resolve) })
-    t.strictSame(requests[0]?.turn, { kind: 'tool-outputs', messageId: 'a2', outputs: [{ callId: 'c1', output: { lat: 1 } }] })
+    t.strictSame(requests[0]?.turn, { kind: 'answers', messageId: 'a2', outputs: [{ callId: 'c1', output: { lat: 1 } }], verdicts: [] })
   })
 
   t.test(`${client}: a client tool's failure is its result`, async (t) => {
     const { chat, requests } = await recorded(client, { messages: [question, waiting], sendAutomatically: 'when-tools-are-answered' })
     await chat.addToolOutput({ tool: 'locate', toolCallId: 'c1', state: 'output-error', errorText: 'No GPS' })
     await chat.sendMessage()
-    t.strictSame(requests[0]?.turn, { kind: 'tool-outputs', messageId: 'a2', outputs: [{ callId: 'c1', errorText: 'No GPS' }] })
+    t.strictSame(requests[0]?.turn, { kind: 'answers', messageId: 'a2', outputs: [{ callId: 'c1', errorText: 'No GPS' }], verdicts: [] })
   })
 
   t.test(`${client}: regenerating names the answer or the question, and what is left without it`, async (t) => {
@@ -78,7 +78,7 @@ for (const client of clientNames) {
 t.test('the newest message may come alone, and text alone is a message', async (t) => {
   t.strictSame(decodeChatRequest({ message: { ...question, role: undefined } }).turn, { kind: 'message', id: 'u1', parts: [{ type: 'text', text: 'Hi' }] })
   t.strictSame(decodeChatRequest({ text: 'Hi' }).turn, { kind: 'message', parts: [{ type: 'text', text: 'Hi' }] })
-  t.strictSame(decodeChatRequest({ message: { ...waiting, parts: [{ type: 'dynamic-tool', toolName: 'x', toolCallId: 'c1', state: 'output-available', input: {}, output: null }] } }).turn, { kind: 'tool-outputs', messageId: 'a2', outputs: [{ callId: 'c1', output: null }] })
+  t.strictSame(decodeChatRequest({ message: { ...waiting, parts: [{ type: 'dynamic-tool', toolName: 'x', toolCallId: 'c1', state: 'output-available', input: {}, output: null }] } }).turn, { kind: 'answers', messageId: 'a2', outputs: [{ callId: 'c1', output: null }], verdicts: [] })
 })
 
 t.test('only the newest message is read: what else a client claims was said is not', async (t) => {
@@ -93,7 +93,7 @@ t.test('the whole conversation is handed on unread, for a chat that is not store
 
 t.test('an assistant message that is not the last is read when it is named', async (t) => {
   const answered = { ...waiting, parts: [{ type: 'tool-locate', toolCallId: 'c1', state: 'output-available', input: {}, output: 1 }] }
-  t.strictSame(decodeChatRequest({ messages: [question, answered, { ...question, id: 'u2' }], messageId: 'a2' }).turn, { kind: 'tool-outputs', messageId: 'a2', outputs: [{ callId: 'c1', output: 1 }] })
+  t.strictSame(decodeChatRequest({ messages: [question, answered, { ...question, id: 'u2' }], messageId: 'a2' }).turn, { kind: 'answers', messageId: 'a2', outputs: [{ callId: 'c1', output: 1 }], verdicts: [] })
 })
 
 t.test('files come with their name; what clients add to parts is not stored', async (t) => {

@@ -1,0 +1,14 @@
+import type { Approval } from './approval.ts'
+
+export type ApprovalView = ReturnType<typeof approvalView>
+
+/** What callers see of an approval. */
+export function approvalView ({ id, threadId, runId, messageId, callId, agentPath, toolName, input, status, reason, createdAt, expiresAt, decidedAt }: Approval) {
+  return {
+    id, threadId, runId, messageId, callId, agentPath, toolName, input, status,
+    reason: reason ?? null,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    decidedAt: decidedAt?.toISOString() ?? null
+  }
+}

@@ -1,0 +1,92 @@
+import type { Agent } from '../agents/agent.ts'
+import type { Principal } from '../auth/principal.ts'
+import { RunStopped } from '../errors.ts'
+import type { Attachments } from '../files/attachments.ts'
+import { attachedId, type Attachment } from '../messages/attachment.ts'
+import { limitHistory, toModelMessages } from '../messages/history.ts'
+import type { ModelMessage } from '../models/model.ts'
+import { runAgent } from '../runtime/run-agent.ts'
+import type { RunDeps, RunInput } from '../runtime/run-input.ts'
+import type { Suspension } from '../runtime/suspension.ts'
+import type { Thread } from '../threads/thread-store.ts'
+import { reportingDropped } from './attached-files.ts'
+import type { Checkpointer } from './checkpointer.ts'
+import type { TurnDecision } from './decide-turn.ts'
+import type { Reservation } from './run-registry.ts'
+import { titled } from './titled.ts'
+import { createTurnRecorder } from './turn-recorder.ts'
+import type { TurnStore } from './turn-store.ts'
+
+export interface StartTurnOptions {
+  readonly turns: TurnStore
+  readonly checkpointer: Checkpointer
+  readonly holder: string
+  readonly deps: RunDeps
+  readonly attachments: Attachments
+  readonly historyToolOutputLimit: number
+}
+
+/** A turn that came to a run. */
+export interface StartedTurn {
+  readonly principal: Principal
+  readonly threadId: string
+  /** As it was before the turn; undefined when the turn made it. */
+  readonly thread: Thread | undefined
+  readonly agent: Agent
+  readonly decision: TurnDecision & { kind: 'run' }
+  /** Files it was asked with that are not the thread's. */
+  readonly dropped: readonly string[]
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  /** How the run is made, where that is not a chat's way. */
+  readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'> | undefined
+}
+
+export const chatRun = { mode: 'chat', useTools: true, canSuspend: true } as const
+
+/** Begins the run of a turn and keeps what it says. Resolves when its first event is in the log. */
+export type StartTurn = (turn: StartedTurn, reservation: Reservation) => Promise<void>
+
+export function createStartTurn (options: StartTurnOptions): StartTurn {
+  const { turns, holder, deps, attachments, checkpointer } = options
+
+  return async (turn, reservation) => {
+    const { principal, threadId, thread, agent, dropped, decision } = turn
+    const { runId, messageId, continues } = decision
+    const log = deps.log.child({ runId, threadId })
+    let suspension: Suspension | undefined
+    const input: RunInput = {
+      ...chatRun, ...turn.run, runId, messageId, agent, principal, threadId,
+      metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
+      ...await contextOf(turn),
+      resume: continues?.resume,
+      onSuspend: (kept) => { suspension = kept }
+    }
+    const initialParts = continues?.parts ?? []
+    const recorder = createTurnRecorder({
+      turns, holder, runId, messageId, initialParts, checkpointer, log,
+      initialUsage: continues?.resume.checkpoint.usage,
+      suspension: () => suspension,
+      abort: reservation.abort,
+      lost: () => new RunStopped('the thread is gone')
+    })
+    const wantsTitle = agent.titleGeneration && (thread === undefined || thread.title === undefined)
+    await reservation.start({
+      principal, messageId, initialParts, threadId, onDisconnect: agent.onDisconnect,
+      record: (events) => recorder.record(events),
+      events: (signal) => {
+        const events = reportingDropped(runAgent(input, { ...deps, log }, signal), dropped)
+        return wantsTitle ? titled(events, { deps: { ...deps, log }, turns, agent, principal, threadId, context: decision.context, signal }) : events
+      }
+    })
+  }
+
+  async function contextOf ({ principal, threadId, agent, decision: { context } }: StartedTurn): Promise<{ history: ModelMessage[], attachments: readonly Attachment[] }> {
+    const kept = agent.maxHistory === undefined ? context : limitHistory(context, agent.maxHistory)
+    const files = await attachments.contextFor({ principal, threadId, agent, messages: kept })
+    const newest = kept.findLast((message) => message.role === 'user')?.parts ?? []
+    return {
+      history: toModelMessages(kept, { toolOutputLimit: options.historyToolOutputLimit, attachments: files }),
+      attachments: newest.flatMap((part) => part.type === 'file' ? files.get(attachedId(part) ?? '') ?? [] : [])
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import type { Agent } from '../agents/agent.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Frame } from './frame.ts'
+
+/** Whom a call delegates to, and what. */
+export interface Delegation {
+  readonly agent: Agent
+  readonly mode: 'request' | 'handover'
+  readonly task: string
+}
+
+/** A tool that is answered by a member at work. */
+export interface CrewTool extends Tool {
+  /** What its input may also be written as, as its schema has it. */
+  readonly accept: (input: unknown) => unknown
+  /** Of an input that its schema accepts. */
+  readonly delegation: (input: unknown) => Delegation
+  /** The member it always asks; undefined for a group. */
+  readonly member: Agent | undefined
+}
+
+export interface Crew {
+  readonly tools: readonly CrewTool[]
+  /** A line on each member, for the coordinator's system prompt. */
+  readonly roster: readonly string[]
+}
+
+interface Member { readonly agent: Agent, readonly mode: Delegation['mode'] }
+
+export function isCrewTool (tool: Tool): tool is CrewTool {
+  return 'delegation' in tool
+}
+
+/** The tools by which an agent asks its crew. `taken` are the names of its other tools, which keep theirs. */
+export function crewOf (frame: Frame, taken: ReadonlySet<string>): Crew {
+  const members = membersOf(frame)
+  if (members.length === 0) return { tools: [], roster: [] }
+  const tools = frame.agent.delegation === 'group' ? groupTools(members) : memberTools(members, taken)
+  return { tools, roster: members.map(({ agent }) => `- ${agent.name}: ${agent.description}`) }
+}
+
+/** Without itself, duplicates, and those that already wait for this agent further up. */
+function membersOf ({ agent, path, run: { root, deps } }: Frame): readonly Member[] {
+  const above = new Set([root.id, agent.id, ...path.map(({ agentId }) => agentId)])
+  const members = new Map<string, Member>()
+  for (const { key, mode } of agent.crew) {
+    const member = deps.agents.find(key)
+    if (member === undefined || members.has(member.id)) continue
+    if (above.has(member.id)) deps.log.debug({ agent: agent.key, member: member.key }, 'a member that waits for this agent is left out')
+    else members.set(member.id, { agent: member, mode })
+  }
+  return [...members.values()]
+}
+
+const taskSchema = Object.freeze({
+  type: 'object',
+  properties: { task: { type: 'string', minLength: 1, description: 'The whole task: the agent does not see this conversation.' } },
+  required: ['task'],
+  additionalProperties: false
+})
+
+function memberTools (members: readonly Member[], taken: ReadonlySet<string>): CrewTool[] {
+  const slugs = members.map(({ agent }) => slugOf(agent.name))
+  const used = new Set(taken)
+  return members.map(({ agent, mode }, index) => {
+    const slug = slugs[index]!
+    const isUnique = !taken.has(slug) && slugs.indexOf(slug) === slugs.lastIndexOf(slug)
+    const name = isUnique ? slug : withHash(slug, agent.id, used)
+    used.add(name)
+    return crewTool({
+      name,
+      title: agent.name,
+      description: describe(agent, mode),
+      input: taskSchema,
+      needsApproval: agent.needsApproval,
+      member: agent,
+      delegation: (input) => ({ agent, mode, task: (input as { task: string }).task }) // checked against taskSchema
+    })
+  })
+}
+
+/** One tool for all members of a mode. */
+function groupTools (members: readonly Member[]): CrewTool[] {
+  return (['request', 'handover'] as const).flatMap((mode) => {
+    const bySlug = new Map(members.filter((member) => member.mode === mode).map(({ agent }) => [slugOf(agent.name), agent]))
+    if (bySlug.size === 0) return []
+    const memberOf = (input: unknown) => bySlug.get((input as { agent: string }).agent)! // checked against the enum
+    return [crewTool({
+      name: mode === 'request' ? 'delegate' : 'hand_over',
+      title: undefined,
+      description: mode === 'request' ? 'Gives a task to one of the available subagents and returns its report.' : 'Lets one of the available subagents answer the user in your place.',
+      input: { ...taskSchema, properties: { agent: { type: 'string', enum: [...bySlug.keys()] }, ...taskSchema.properties }, required: ['agent', 'task'] },
+      needsApproval: (input, context) => gate(memberOf(input), input, context),
+      member: undefined,
+      delegation: (input) => ({ agent: memberOf(input), mode, task: (input as { task: string }).task })
+    })]
+  })
+}
+
+function gate ({ needsApproval }: Agent, ...[input, context]: Parameters<Exclude<Tool['needsApproval'], boolean>>): boolean | Promise<boolean> {
+  return typeof needsApproval === 'function' ? needsApproval(input, context) : needsApproval
+}
+
+function crewTool (tool: Pick<CrewTool, 'name' | 'title' | 'description' | 'input' | 'needsApproval' | 'member' | 'delegation'>): CrewTool {
+  return { kind: 'tool', execute: undefined, timeoutMs: undefined, handling: 'response', accept: withTask, ...tool }
+}
+
+function describe ({ name, description }: Agent, mode: Delegation['mode']): string {
+  const what = mode === 'request' ? `Asks the agent "${name}" and returns its report.` : `Lets the agent "${name}" answer the user in your place.`
+  return description === '' ? what : `${what} ${description}`
+}
+
+/** Models that know other systems write `prompt`. */
+function withTask (input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || 'task' in input || !('prompt' in input)) return input
+  const { prompt, ...rest } = input
+  return { ...rest, task: prompt }
+}
+
+const maxNameLength = 64
+
+/** A display name as a tool may be called. */
+export function slugOf (name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '')
+  return plain.slice(0, maxNameLength) || `agent_${createHash('sha256').update(name).digest('hex').slice(0, 6)}`
+}
+
+/** By a hash and not a counter: the name does not depend on the order. */
+function withHash (slug: string, id: string, used: ReadonlySet<string>): string {
+  const digits = id.replaceAll('-', '')
+  for (let length = 6; ; length += 2) {
+    const suffix = `_${digits.slice(0, length)}`
+    const name = slug.slice(0, maxNameLength - suffix.length) + suffix
+    if (!used.has(name) || length >= digits.length) return name
+  }
+}

@@ -1,0 +1,72 @@
+import type { Agent } from '../agents/agent.ts'
+import type { AgentPath } from '../events/run-event.ts'
+import type { ModelMessage } from '../models/model.ts'
+import { createMemberSlots, type MemberSlot, type MemberSlots } from './member-slots.ts'
+import { callIdsOf, createRunState, createSharedState, type RunState } from './run-state.ts'
+import type { RunDeps, RunInput } from './run-input.ts'
+import { callIdsIn, type FrameCheckpoint } from './suspension.ts'
+
+/** What holds for a whole run, whichever of its agents is at work. */
+export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'principal' | 'metadata' | 'canSuspend'> {
+  /** The agent that was asked: its limits of depth and members are the run's. */
+  readonly root: Agent
+  readonly deps: RunDeps
+  readonly slots: MemberSlots
+  /** The turn's attachments, for members whose coordinator shares them. */
+  readonly attachments: NonNullable<RunInput['attachments']>
+}
+
+/** One agent at work in a run: the root, or a member on an errand. */
+export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'useTools'> {
+  /** Of the root only: what its caller asks for beside its own. */
+  readonly asked: Pick<RunInput, 'response' | 'callerInstructions' | 'settings'>
+  /** The chain of delegations that leads to this agent; empty for the root. */
+  readonly path: AgentPath
+  readonly state: RunState
+  readonly run: RunScope
+  /** The member's place among those that may work at a time; the root needs none. */
+  readonly slot: MemberSlot | undefined
+}
+
+export function rootFrame (input: RunInput, deps: RunDeps): Frame {
+  const { agent, history, mode, useTools, resume } = input
+  const { runId, threadId, principal, metadata, canSuspend, attachments = [] } = input
+  const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root)]
+  const shared = createSharedState({ callIds, usage: resume?.checkpoint.usage })
+  const slots = createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
+  return {
+    agent, history, mode, useTools,
+    asked: input,
+    path: [],
+    state: restored(createRunState(history, shared), resume?.checkpoint.root),
+    run: { runId, threadId, principal, metadata, canSuspend, attachments, root: agent, deps, slots },
+    slot: undefined
+  }
+}
+
+export interface MemberFrameOptions {
+  readonly agent: Agent
+  readonly path: AgentPath
+  readonly history: readonly ModelMessage[]
+  readonly slot: MemberSlot
+  readonly checkpoint: FrameCheckpoint | undefined
+}
+
+/** A member sees its own instructions and its task, never the conversation. */
+export function memberFrame ({ run, state }: Frame, { agent, path, history, slot, checkpoint }: MemberFrameOptions): Frame {
+  return {
+    agent, path, history, run, slot,
+    mode: 'headless',
+    useTools: true,
+    asked: {},
+    state: restored(createRunState(history, state), checkpoint)
+  }
+}
+
+function restored (state: RunState, checkpoint: FrameCheckpoint | undefined): RunState {
+  if (checkpoint === undefined) return state
+  const { messages, step, toolCalls, reminders, calledTools } = checkpoint
+  state.messages.push(...messages)
+  for (const name of calledTools) state.calledTools.add(name)
+  return Object.assign(state, { step, toolCalls, reminders })
+}
