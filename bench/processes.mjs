@@ -17,9 +17,9 @@ export async function startServer (script, env = {}) {
   return { child, url: `http://127.0.0.1:${port}` }
 }
 
-/** Starts the built service on a free port and waits until it listens. */
-export async function startParley (env) {
-  const child = start(here('../dist/src/server.js'), { env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+/** Starts the built service on a free port, with Node options of its own, and waits until it listens. */
+export async function startParley (env, { execArgv = [] } = {}) {
+  const child = start(here('../dist/src/server.js'), { execArgv, env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   const url = await new Promise((resolve, reject) => {
     let log = ''
     child.stdout.on('data', (piece) => {

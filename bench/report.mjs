@@ -1,4 +1,4 @@
-// npm run bench:report: writes docs/performance.md from bench/report.json.
+// npm run bench:report: writes docs/performance.md from bench/report.json and bench/profile.json.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { judge } from './targets.mjs'
@@ -28,19 +28,19 @@ const lanes = {
 }
 
 /** The document of a report, to the last character. */
-export function performanceDocument (report) {
-  const { machine: { cpu, cores, os }, versions, rounds, loadBefore, loadAfter, date } = report
+export function performanceDocument (report, profile) {
+  const { machine: { cpu, cores, os }, versions, rounds, warmRounds = 1, loadBefore, loadAfter, date } = report
   return `# Performance
 
-Written from \`bench/report.json\` by \`npm run bench:report\`; a test holds the two together.
+Written from \`bench/report.json\` and \`bench/profile.json\` by \`npm run bench:report\`; a test holds the two together.
 
 ## Method
 
 \`npm run bench\` starts the built service with its defaults (SQLite in a file, request logs on), a stand-in for a model
 provider, a load generator, and **the floor**: forty lines of node:http that read the same provider and write the same
 chunks, with no framework, no checks, no persistence and no resume. The service and the floor take turns; figures are
-medians of ${rounds} rounds after one that is not counted. CPU is what the process used by /proc, so a busy machine
-disturbs it less than times; ratios to the floor carry over to other machines, absolute figures do not.
+medians of ${rounds} rounds after ${warmRounds} that ${warmRounds === 1 ? 'is' : 'are'} not counted, because at
+first the compiler takes as much as the work. CPU is what the process used by /proc, so a busy machine disturbs it less than times; ratios to the floor carry over to other machines, absolute figures do not.
 
 Options: \`npm run bench -- --rounds=5 --only=burst,turn --json=bench/report.json\`. \`BENCH_DATABASE_URL\` measures another database.
 The command ends with status 2 when a target is missed.
@@ -55,7 +55,20 @@ ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join('
 ${judge(report).map(({ lane, label, limit, value, met }) => `| ${lane}: ${label} | ${limit} | ${figure(value)} | ${met ? 'met' : '**missed**'} |`).join('\n')}
 
 ${Object.entries(report.lanes).map(([name, lane]) => section(name, lane)).join('\n\n')}
+
+## What still costs most
+
+From a profile of ${profile.date.slice(0, 10)} with ${profile.node}: the lane ${profile.lane} once it is warm, by the time spent in
+functions themselves. \`npm run bench:profile\` makes it anew (\`bench/profile.json\`).
+
+| area | share | most of it |
+|---|---|---|
+${profile.areas.map(({ area, share, functions }) => `| ${area} | ${percent(share)} | ${functions.map(({ name, share }) => `\`${name}\` ${percent(share)}`).join(', ')} |`).join('\n')}
 `
+}
+
+function percent (share) {
+  return `${(share * 100).toFixed(1)} %`
 }
 
 function section (name, { parley, floor, ratio }) {
@@ -70,6 +83,6 @@ function figure (value) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const report = JSON.parse(readFileSync(new URL('report.json', import.meta.url), 'utf8'))
-  writeFileSync(new URL('../docs/performance.md', import.meta.url), performanceDocument(report))
+  const [report, profile] = ['report.json', 'profile.json'].map((name) => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')))
+  writeFileSync(new URL('../docs/performance.md', import.meta.url), performanceDocument(report, profile))
 }

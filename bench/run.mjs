@@ -9,9 +9,11 @@ import { judge } from './targets.mjs'
 
 const lanes = { burst, paced50: () => paced(50), paced200: () => paced(200), herd50: () => paced(50, { spreadMs: 0 }), open, turn, history }
 const { rounds, only, json } = options(process.argv.slice(2))
+// A service runs for weeks: until it has answered some thousand times, the compiler costs as much as the work.
+const warmRounds = 4
 const models = ['burst:200', 'paced:50:20', 'paced:100000:1000', 'burst:1']
 const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
-const report = { date: new Date().toISOString(), machine: machine(), versions: versions(), rounds, loadBefore: loadavg()[0], lanes: {} }
+const report = { date: new Date().toISOString(), machine: machine(), versions: versions(), rounds, warmRounds, loadBefore: loadavg()[0], lanes: {} }
 const upstream = await startServer('upstream.mjs')
 let dataDirs = 0
 
@@ -70,7 +72,7 @@ async function paced (concurrent, { spreadMs = 1_000 } = {}) {
 async function open () {
   const streams = 500
   return await compare(async (target) => {
-    await target.load.run('chats', { ...addressed(target, 3), concurrent: 16, total: 64 })
+    await target.load.run('chats', { ...addressed(target, 3), concurrent: 16, total: 1_000 })
     const before = rssKb(target)
     const holder = startLoad()
     const { open } = await holder.run('hold', { ...addressed(target, 2), count: streams, settleMs: 3000 })
@@ -88,24 +90,26 @@ async function turn () {
 }
 
 async function history () {
+  const lengths = [50, 10_000]
   return await rows(async (target) => {
-    const short = await page(target, 50)
-    const long = await page(target, 10_000)
+    const [short, long] = [await page(target, lengths[0]), await page(target, lengths[1])]
     return { pagesPerSecond: short, pagesPerSecondLong: long, shortOverLong: short / long }
-  }, { times: 1, warm: false })
+  }, { prepare: async (target) => { for (const messages of lengths) await fill(target, messages) } })
 }
 
-async function page (target, messages) {
+async function fill (target, messages) {
   const id = `bench-history-${messages}`
   const { url, agentId } = addressed(target, 3)
   for (let index = 0; index < messages / 2; index++) {
     const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id, agentId, messages: [{ role: 'user', parts: [{ type: 'text', text: `Question ${index}` }] }] }) })
     await response.text()
   }
-  const pageUrl = `${target.url}/v1/threads/${id}/messages?limit=50`
-  await target.load.run('pages', { url: pageUrl, concurrent: 4, seconds: 1 })
+}
+
+async function page (target, messages) {
+  const url = `${target.url}/v1/threads/bench-history-${messages}/messages?limit=50`
   const cpu = cpuMs(target)
-  const { read } = await target.load.run('pages', { url: pageUrl, concurrent: 4, seconds: 4 })
+  const { read } = await target.load.run('pages', { url, concurrent: 4, seconds: 2 })
   return read / ((cpuMs(target) - cpu) / 1000) // per second of one core
 }
 
@@ -116,7 +120,7 @@ async function compare (measure, { fresh = false } = {}) {
   for (let round = 0; round < rounds; round++) {
     for (const kind of ['floor', 'parley']) {
       const target = targets?.[kind] ?? await (kind === 'floor' ? startFloor() : startService())
-      if (round === 0 && !fresh) await measure(target) // warm
+      if (round === 0 && !fresh) await warm(target, measure)
       results[kind].push(await measure(target))
       if (fresh) stop(target, target.load)
     }
@@ -127,13 +131,18 @@ async function compare (measure, { fresh = false } = {}) {
   return { floor, parley, ratio: Object.fromEntries(Object.keys(floor).map((key) => [key, floor[key] === 0 ? null : parley[key] / floor[key]])) }
 }
 
-async function rows (measure, { times = rounds, warm = true } = {}) {
+async function rows (measure, { prepare } = {}) {
   const target = await startService()
   const results = []
-  if (warm) await measure(target)
-  for (let round = 0; round < times; round++) results.push(await measure(target))
+  await prepare?.(target)
+  await warm(target, measure)
+  for (let round = 0; round < rounds; round++) results.push(await measure(target))
   stop(target, target.load)
   return { parley: medians(results) }
+}
+
+async function warm (target, measure) {
+  for (let round = 0; round < warmRounds; round++) await measure(target)
 }
 
 async function startFloor () {

@@ -1,23 +1,15 @@
 import type { Sql } from '@prisma/client/runtime/client'
 import type { Driver, Executor } from './executor.ts'
+import { createGroupCommit } from './group-commit.ts'
 import type { SqliteResult, SqliteStatement } from './sqlite-connection.ts'
 import type { SqliteGate } from './sqlite-gate.ts'
 
 /** Synchronous underneath: between two statements of a transaction nothing but microtasks runs. */
 export function createSqliteDriver (gate: SqliteGate): Driver {
+  const transaction = createGroupCommit(gate)
   return {
     ...executorOn(gate.execute),
-    async transaction (work) {
-      const transaction = await gate.begin()
-      try {
-        const result = await work(executorOn(transaction.execute))
-        transaction.commit()
-        return result
-      } catch (error) {
-        transaction.rollback()
-        throw error
-      }
-    }
+    transaction: (work) => transaction((execute) => work(executorOn(execute)))
   }
 }
 
