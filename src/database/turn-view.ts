@@ -1,7 +1,7 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import type { Principal } from '../auth/principal.ts'
+import type { StoredSuspension } from '../runs/answer-suspension.ts'
 import type { Run, TurnView } from '../runs/turn-store.ts'
-import type { RunCheckpoint } from '../runtime/suspension.ts'
 import type { Message } from '../threads/message.ts'
 import type { Dialect } from './client.ts'
 import type { Executor } from './executor.ts'
@@ -44,7 +44,7 @@ export async function readTurnView (tx: Executor, dialect: Dialect, principal: P
 async function readSuspension (tx: Executor, { id, runId, runCheckpoint }: ThreadAndRunRow): Promise<TurnView['suspension']> {
   if (runCheckpoint === null) return undefined
   const rows = await tx.query<ApprovalRow>(sql`SELECT ${approvalColumns} FROM "Approval" a WHERE a."runId" = ${runId} ORDER BY a."createdAt", a.id`)
-  return { checkpoint: JSON.parse(runCheckpoint) as RunCheckpoint, approvals: rows.map((row) => toApproval(row, id)) } // written by us
+  return { checkpoint: JSON.parse(runCheckpoint) as StoredSuspension['checkpoint'], approvals: rows.map((row) => toApproval(row, id)) } // written by us
 }
 
 function activeRunOf (row: ThreadAndRunRow): Run | undefined {
