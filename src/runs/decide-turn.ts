@@ -91,7 +91,8 @@ function decideRegenerate (view: TurnView, request: TurnRequest & { kind: 'regen
 }
 
 function decideOutputs (view: TurnView, request: TurnRequest & { kind: 'tool-outputs' }, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
-  const { found, activeRun } = view
+  const { activeRun } = view
+  const { found, foundPath } = request.messageId === undefined ? newestAnswer(view) : view
   if (view.thread === undefined) throw notFound('thread')
   if (found === undefined || found.role !== 'assistant' || found.deletedAt !== undefined) throw notFound('message')
   if (activeRun?.messageId !== found.id) return { messages: [], result: restOf(found, request.outputs) }
@@ -107,8 +108,13 @@ function decideOutputs (view: TurnView, request: TurnRequest & { kind: 'tool-out
     continueMessage: { id: found.id, parts: answered.parts, status: 'streaming' },
     endRun: { id: activeRun.id, messageId: found.id, parts: undefined, status: 'completed' },
     run: { id: ids.runId, messageId: found.id, agentId: settings.agentId, holder: settings.holder, leaseUntil: settings.leaseUntil },
-    result: { kind: 'run', runId: ids.runId, messageId: found.id, context: [...view.foundPath.slice(0, -1), message], continues: answered }
+    result: { kind: 'run', runId: ids.runId, messageId: found.id, context: [...foundPath.slice(0, -1), message], continues: answered }
   }
+}
+
+function newestAnswer ({ path }: TurnView): Pick<TurnView, 'found' | 'foundPath'> {
+  const index = path.findLastIndex(({ role }) => role === 'assistant')
+  return { found: path[index], foundPath: path.slice(0, index + 1) }
 }
 
 /** What a message said after these outputs. A client that got nothing new would post them again, without end. */
