@@ -22,6 +22,7 @@ import metricsRoutes from '../routes/metrics.ts'
 import openapiRoutes from '../routes/openapi.ts'
 import { tags } from '../routes/reference/describe.ts'
 import { components } from '../routes/reference/shapes.ts'
+import agUiRoutes from '../routes/v1/ag-ui.ts'
 import agentRoutes from '../routes/v1/agents.ts'
 import approvalRoutes from '../routes/v1/approvals.ts'
 import chatCompletionRoutes from '../routes/v1/chat-completions.ts'
@@ -94,6 +95,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
     await scope.register(runRoutes, { prefix: '/v1' })
     await scope.register(chatCompletionRoutes, { prefix: '/v1' })
     await scope.register(modelRoutes, { prefix: '/v1' })
+    await scope.register(agUiRoutes, { prefix: '/v1' })
     await scope.register(chatRoutes, { prefix: '/api' })
   })
   return app

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import type { Answer } from '../../plugins/openapi.ts'
 import { chatBodySchema } from '../../src/protocols/ai-sdk/decode.ts'
-import { describe, json, nothing } from './describe.ts'
-import { chatStreamExample, questionExample, runId, threadId } from './examples.ts'
+import { describe, json, nothing, text } from './describe.ts'
+import { agUiStreamExample, chatStreamExample, questionExample, runId, threadId } from './examples.ts'
 
 const question = { id: questionExample.id, role: 'user', parts: questionExample.parts }
 const errors = ['not_found', 'conflict', 'thread_busy', 'payload_too_large', 'configuration_error', 'shutting_down'] as const
+
+const idHeaders = { 'x-thread-id': 'The thread, where there is one', 'x-run-id': 'The run that writes the answer' }
 
 const reply: Answer = {
   description: 'The answer as it is written, on the wire that `protocol` or the agent chooses. A failure after its beginning is told in the stream.',
@@ -13,7 +15,7 @@ const reply: Answer = {
     'text/event-stream': { schema: z.string(), example: chatStreamExample },
     'text/plain': { schema: z.string(), example: 'At ten.' }
   },
-  headers: { 'x-thread-id': 'The thread, where there is one', 'x-run-id': 'The run that writes the answer' }
+  headers: idHeaders
 }
 
 const idle = nothing('Nothing is being written here, or there is no such thread')
@@ -39,6 +41,12 @@ export const chatReference = {
     description: '`id` is the thread, which is made on first use; without it nothing is stored.',
     body: { schema: chatBodySchema, example: { id: threadId, messages: [question], trigger: 'submit-message' } },
     answers: { 200: reply }, errors
+  }),
+  agUi: describe({
+    id: 'runAgUi', tag: 'Chat', summary: 'Send a message the way clients of AG-UI do',
+    description: '`threadId` is the thread, which is made on first use. Of `messages` the newest turn is read: what the user says, or results of tool calls.',
+    body: { example: { threadId, runId: 'run-1', messages: [{ id: questionExample.id, role: 'user', content: questionExample.parts[0]?.text }], tools: [], context: [], state: {}, forwardedProps: {} } },
+    answers: { 200: { ...text('The events of the run. A failure after its beginning is told in the stream.', agUiStreamExample, 'text/event-stream'), headers: idHeaders } }, errors
   }),
   resumeUseChat: describe({
     id: 'resumeChat', tag: 'Chat', summary: 'Join the answer that is being written, the way useChat does',

@@ -62,6 +62,12 @@ export const chatStreamExample = frames(
   { type: 'finish-step' }, { type: 'finish', finishReason: 'stop', messageMetadata: answerExample.metadata }
 ) + 'data: [DONE]\n\n'
 
+export const agUiStreamExample = frames(
+  { type: 'RUN_STARTED', threadId, runId: 'run-1' }, { type: 'STEP_STARTED', stepName: 'step-1' }, { type: 'TEXT_MESSAGE_START', messageId: answerId, role: 'assistant' },
+  { type: 'TEXT_MESSAGE_CONTENT', messageId: answerId, delta: 'At ten.' }, { type: 'TEXT_MESSAGE_END', messageId: answerId }, { type: 'STEP_FINISHED', stepName: 'step-1' },
+  { type: 'RUN_FINISHED', threadId, runId: 'run-1' }
+)
+
 export const eventStreamExample = [
   { type: 'message-start', messageId: answerId, runId, threadId, agentId, model: 'openai:gpt-4.1-mini', continued: false, seq: 0, at: createdAt },
   { type: 'step-start', step: 1, seq: 1, at: createdAt }

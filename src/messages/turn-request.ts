@@ -18,10 +18,10 @@ export type TurnRequest =
   /** A new message; with `replaces`, an edit that makes a sibling of that message. */
   | { readonly kind: 'message', readonly id?: string, readonly parts: readonly MessagePart[], readonly replaces?: string }
   /**
-   * Results of client tools and verdicts on calls, for a message that waits. Others may be among them: only what is
-   * waited for counts.
+   * Results of client tools and verdicts on calls, for a message that waits; the newest answer where none is named. Others
+   * may be among them: only what is waited for counts.
    */
-  | { readonly kind: 'answers', readonly messageId: string, readonly outputs: readonly ToolOutput[], readonly verdicts: readonly ClientVerdict[] }
+  | { readonly kind: 'answers', readonly messageId?: string, readonly outputs: readonly ToolOutput[], readonly verdicts: readonly ClientVerdict[] }
   /**
    * Another answer. `messageId` is the answer to replace or the question to answer again, absent for the newest;
    * `fallbackId` is the newest message the client kept, for an answer the service does not know by the client's id.

@@ -99,7 +99,8 @@ function decideRegenerate (view: TurnView, request: TurnRequest & { kind: 'regen
 }
 
 function decideAnswers (view: TurnView, request: TurnRequest & { kind: 'answers' }, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
-  const { found, activeRun } = view
+  const { activeRun } = view
+  const { found, foundPath } = request.messageId === undefined ? newestAnswer(view) : view
   if (view.thread === undefined) throw notFound('thread')
   if (found === undefined || found.role !== 'assistant' || found.deletedAt !== undefined) throw notFound('message')
   if (activeRun?.messageId !== found.id) return { messages: [], result: restOf(found, request) }
@@ -108,7 +109,7 @@ function decideAnswers (view: TurnView, request: TurnRequest & { kind: 'answers'
   const answered = answerSuspension(found.parts, suspensionOf(view), request, new Date())
   const forged = answered.faults.find(({ fault }) => fault === 'altered' || fault === 'unknown')
   if (forged !== undefined && answered.decisions.length === 0 && answered.outputs === 0) throw refusedVerdict(forged.fault)
-  return goOn(view, found, answered, ids, settings)
+  return goOn(view, { message: found, leading: foundPath.slice(0, -1), answered }, ids, settings)
 }
 
 /** Pure: one verdict on one approval of the thread. Throws conflict, whose `details.reason` says why it changes nothing. */
@@ -121,12 +122,11 @@ export function decideVerdict (view: TurnView, verdict: ClientVerdict & { readon
   if (fault !== undefined) throw refusedVerdict(fault.fault)
   if (answered.decisions.length === 0) return { messages: [], result: undefined }
   const decisions = verdict.expire === true ? answered.decisions.map((decision) => ({ ...decision, status: 'expired' as const })) : answered.decisions
-  return goOn(view, waiting, { ...answered, decisions }, ids, settings)
+  return goOn(view, { message: waiting, leading: view.foundPath.slice(0, -1), answered: { ...answered, decisions } }, ids, settings)
 }
 
 /** Keeps the answers, and goes on with the message once it waits for nothing any more. */
-function goOn (view: TurnView, message: Message, answered: Answered, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
-  const { activeRun, foundPath } = view
+function goOn ({ activeRun }: TurnView, { message, leading, answered }: { readonly message: Message, readonly leading: readonly Message[], readonly answered: Answered }, ids: TurnIds, settings: TurnSettings): TurnPlan<TurnDecision> {
   const { parts, decisions, resume } = answered
   if (activeRun === undefined || resume === undefined) {
     const result = { kind: 'replay', message: { ...message, parts }, heldParts: parts.length } as const
@@ -138,7 +138,7 @@ function goOn (view: TurnView, message: Message, answered: Answered, ids: TurnId
     continueMessage: { id: message.id, parts, status: 'streaming' },
     endRun: { id: activeRun.id, messageId: message.id, parts: undefined, status: 'completed' },
     run: { id: ids.runId, messageId: message.id, agentId: settings.agentId, holder: settings.holder, leaseUntil: settings.leaseUntil },
-    result: { kind: 'run', runId: ids.runId, messageId: message.id, context: foundPath.slice(0, -1), continues: { parts, resume } }
+    result: { kind: 'run', runId: ids.runId, messageId: message.id, context: leading, continues: { parts, resume } }
   }
 }
 
@@ -157,6 +157,11 @@ const verdictProblems: Readonly<Record<VerdictFault, string>> = {
 
 export function refusedVerdict (fault: VerdictFault): AppError {
   return new AppError('conflict', verdictProblems[fault], { details: { reason: fault } })
+}
+
+function newestAnswer ({ path }: TurnView): Pick<TurnView, 'found' | 'foundPath'> {
+  const index = path.findLastIndex(({ role }) => role === 'assistant')
+  return { found: path[index], foundPath: path.slice(0, index + 1) }
 }
 
 /** What a message said after these answers. A client that got nothing new would post them again, without end. */

@@ -142,9 +142,9 @@ function asStored ({ callId, modelName, toolName, arguments: text }: CheckedCall
 async function * answered (frame: Frame, outcome: ModelStepOutcome, capped: boolean, signal: AbortSignal): Steps<LoopEnd> {
   let { text, finishReason } = outcome
   const { asked: { response }, state } = frame
-  for (let attempt = 1; response !== undefined; attempt++) {
-    const problem = responseProblem(text, response)
-    if (problem === undefined) break
+  for (let attempt = 1; ; attempt++) {
+    const problem = response === undefined ? undefined : responseProblem(text, response)
+    if (problem === undefined) return { kind: 'completed', finishReason, text, capped }
     if (attempt > 2) throw new AppError('provider_unavailable', 'The model did not answer in the requested shape.')
     state.step++
     state.messages.push({ role: 'assistant', text, toolCalls: [] }, { role: 'user', content: problem })
@@ -153,7 +153,6 @@ async function * answered (frame: Frame, outcome: ModelStepOutcome, capped: bool
     yield [stepEnd(state, next)]
     ;({ text, finishReason } = next)
   }
-  return { kind: 'completed', finishReason, text, capped }
 }
 
 /** A filtered or empty answer never passes for a good one. */

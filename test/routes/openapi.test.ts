@@ -31,7 +31,7 @@ type Named = Operation & { readonly name: string }
 const publicRoutes = ['GET /health', 'GET /ready', 'GET /metrics', 'GET /openapi.json']
 const table = [
   ...publicRoutes,
-  'GET /v1/agents', 'GET /v1/agents/{agentId}', 'POST /v1/agents/{agentId}/run',
+  'GET /v1/agents', 'GET /v1/agents/{agentId}', 'POST /v1/agents/{agentId}/run', 'POST /v1/agents/{agentId}/ag-ui',
   'POST /v1/threads', 'GET /v1/threads', 'DELETE /v1/threads',
   'GET /v1/threads/{threadId}', 'PATCH /v1/threads/{threadId}', 'DELETE /v1/threads/{threadId}', 'GET /v1/threads/{threadId}/usage',
   'GET /v1/threads/{threadId}/messages', 'POST /v1/threads/{threadId}/messages', 'GET /v1/threads/{threadId}/messages/{messageId}/siblings',
@@ -108,7 +108,7 @@ t.test('routes that read a body describe it', async (t) => {
 
 t.test('streams are described as what they are', async (t) => {
   const { document } = await describedApp(t)
-  for (const name of ['POST /v1/threads/{threadId}/messages', 'GET /v1/threads/{threadId}/stream', 'GET /v1/runs/{runId}/events', 'POST /api/chat', 'POST /v1/chat/completions']) {
+  for (const name of ['POST /v1/threads/{threadId}/messages', 'GET /v1/threads/{threadId}/stream', 'GET /v1/runs/{runId}/events', 'POST /api/chat', 'POST /v1/chat/completions', 'POST /v1/agents/{agentId}/ag-ui']) {
     const operation = operations(document).find((operation) => operation.name === name)
     t.match(operation?.responses['200']?.content?.['text/event-stream']?.example, /^(event|data): /, name)
   }
@@ -164,6 +164,7 @@ t.test('what the routes answer is what is described', async (t) => {
   await ask('GET /v1/agents', '/v1/agents')
   await ask('GET /v1/agents/{agentId}', '/v1/agents/tester')
   await ask('POST /v1/agents/{agentId}/run', '/v1/agents/tester/run', { input: 'Hi', tools: true })
+  await ask('POST /v1/agents/{agentId}/ag-ui', '/v1/agents/tester/ag-ui', { threadId: 'thread-of-run', runId: 'run-1', messages: [{ id: 'm1', role: 'user', content: 'Hi' }] })
   await ask('GET /v1/models', '/v1/models')
   await ask('GET /v1/models/{model}', '/v1/models/tester')
   await ask('GET /v1/models/{model}', '/v1/models/nobody', undefined, 404)

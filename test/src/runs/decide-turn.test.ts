@@ -40,6 +40,7 @@ const runningRun = runOf({ id: 'busy-run', messageId: 'a2', status: 'running' })
 const words = (text: string): MessagePart[] => [{ type: 'text', text }]
 const message = (text: string, more: object = {}): TurnRequest => ({ kind: 'message', parts: words(text), ...more })
 const outputs = (...given: object[]): TurnRequest => ({ kind: 'answers', messageId: 'a2', outputs: given as never, verdicts: [] }) // as a client may send them
+const unnamed = (...given: object[]): TurnRequest => ({ kind: 'answers', outputs: given as never, verdicts: [] }) // as a client may send them
 const find = (found: Message, view: TurnView): TurnView => ({ ...view, found, foundPath: view.path.slice(0, view.path.findIndex(({ id }) => id === found.id) + 1) })
 const contextIds = (ids: string[]) => ids.map((id) => ({ id }))
 const newAnswer = (parentId: string) => ({ id: 'new-answer', parentId, role: 'assistant', status: 'streaming', parts: [], model: 'test:model' })
@@ -144,6 +145,13 @@ const cases: Case[] = [
     plan: { continueMessage: undefined, messages: [], run: undefined, result: { kind: 'replay', message: { id: 'a2' }, heldParts: 1 } }
   },
   { name: 'answers to a message that is over and said nothing after them are a conflict', view: find(a2, viewOf(path)), request: outputs({ callId: 'c1', output: 1 }), error: { code: 'conflict' } },
+  {
+    name: 'answers that name no message are the newest answer\'s',
+    view: viewOf(suspendedPath, { activeRun: suspendedRun, suspension }), request: unnamed({ callId: 'c1', output: 1 }, { callId: 'c2', output: 2 }),
+    plan: { continueMessage: { id: 'a2', status: 'streaming' }, endRun: { id: 'waiting-run' }, result: { kind: 'run', messageId: 'a2', context: contextIds(['q1', 'a1', 'q2']) } }
+  },
+  { name: 'answers that name no message, after another question, are a conflict', view: viewOf([...suspendedPath, question('q3', 'a2', 'three'), answered('a3', 'q3', 'third')]), request: unnamed({ callId: 'c1', output: 1 }), error: { code: 'conflict' } },
+  { name: 'answers that name no message, where nothing was answered', view: viewOf([q1]), request: unnamed({ callId: 'c1', output: 1 }), error: { code: 'not_found' } },
   { name: 'answers in no thread', view: viewOf([], { thread: undefined }), request: outputs(), error: { code: 'not_found' } },
   { name: 'answers to an unknown message', view: viewOf(path), request: outputs(), error: { code: 'not_found' } },
   { name: 'answers to a question', view: find(q2, viewOf(path)), request: outputs(), error: { code: 'not_found' } }
