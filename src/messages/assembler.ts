@@ -139,12 +139,12 @@ export function createAssembler (initial: readonly MessagePart[] = []): Assemble
   function putOutput ({ callId, output, preliminary }: RunEventOf<'tool-output'>): void {
     const part = calls.get(callId)
     if (part === undefined) return
-    settle(part, { state: 'output-available', input: part.input, output: toJsonSafe(output), ...(preliminary === true ? { preliminary } : {}) })
+    settle(part, { state: 'output-available', input: part.input, output: toJsonSafe(output), ...(preliminary === true ? { preliminary } : {}), ...allowed(part) })
   }
 
   function putError ({ callId, message }: RunEventOf<'tool-error'>): void {
     const part = calls.get(callId)
-    if (part !== undefined) settle(part, { state: 'output-error', input: part.input, errorText: message })
+    if (part !== undefined) settle(part, { state: 'output-error', input: part.input, errorText: message, ...allowed(part) })
   }
 
   function requestApproval ({ callId, approvalId }: RunEventOf<'approval-requested'>): void {
@@ -194,13 +194,18 @@ function failed (part: ToolPart, message: string): ToolPart {
   return copy
 }
 
+/** What has run was allowed. */
+function allowed ({ approval }: ToolPart): Pick<ToolPart, 'approval'> {
+  return approval === undefined ? {} : { approval: { ...approval, approved: true } }
+}
+
 /** A verdict stays with its call as long as clients show it. */
 function denied ({ approval }: ToolPart, reason: string | undefined): Pick<ToolPart, 'state' | 'approval'> {
   if (approval === undefined) return { state: 'output-denied' }
   return { state: 'output-denied', approval: { id: approval.id, approved: false, ...(reason === undefined ? {} : { reason }) } }
 }
 
-type Outcome = Pick<ToolPart, 'state'> & Partial<Pick<ToolPart, 'input' | 'rawInput' | 'output' | 'errorText' | 'preliminary'>>
+type Outcome = Pick<ToolPart, 'state'> & Partial<Pick<ToolPart, 'input' | 'rawInput' | 'output' | 'errorText' | 'preliminary' | 'approval'>>
 
 /** The fields of an outcome replace those of the one before; what identifies and attributes the call stays. */
 function settle (part: ToolPart, outcome: Outcome): void {

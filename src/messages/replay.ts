@@ -78,7 +78,7 @@ function outcomeEvents (part: ToolPart): RunEventBody[] {
   switch (part.state) {
     case 'output-available': return [{ type: 'tool-output', callId, output: part.output, ...(part.preliminary === true ? { preliminary: true } : {}) }]
     case 'output-error': return [{ type: 'tool-error', callId, code: 'tool_failed', message: part.errorText ?? '' }]
-    case 'output-denied': return [{ type: 'tool-denied', callId }]
+    case 'output-denied': return [{ type: 'tool-denied', callId, ...(part.approval?.reason === undefined ? {} : { reason: part.approval.reason }) }]
     case 'input-streaming': case 'input-available': case 'approval-requested': case 'approval-responded': return []
     default: return part.state satisfies never
   }

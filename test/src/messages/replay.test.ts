@@ -9,7 +9,7 @@ const parts: readonly MessagePart[] = [
   { type: 'text', text: 'Look', state: 'done' },
   { type: 'tool-a', toolCallId: '1', state: 'approval-requested', input: {}, approval: { id: 'ap' } },
   { type: 'dynamic-tool', toolName: 'b', toolCallId: '2', state: 'output-error', input: {}, errorText: 'No.', callProviderMetadata: { parley: { handoff: 'x' } } },
-  { type: 'tool-c', toolCallId: '3', state: 'output-denied', input: {}, approval: { id: 'ap2' } },
+  { type: 'tool-c', toolCallId: '3', state: 'output-denied', input: {}, approval: { id: 'ap2', approved: false, reason: 'No.' } },
   { type: 'step-start' },
   { type: 'text', text: 'Do', state: 'streaming' }
 ]

@@ -86,7 +86,9 @@ t.test('approvals and denials are chunks that ai 6 and 7 know', async (t) => {
   ]
   t.strictSame(checkOrder(events), [])
   const { text } = await encodeAll(aiSdkProtocol, events)
-  for (const client of ['ai6', 'ai7'] as const) t.strictSame((await foldStream(client, text)).message?.parts, asJson(assemble(events)), client)
+  // Who gave the verdict has it already; the wire does not tell it.
+  const parts = asJson(assemble(events)).map((part) => 'approval' in part ? { ...part, approval: { id: part.approval?.id } } : part)
+  for (const client of ['ai6', 'ai7'] as const) t.strictSame((await foldStream(client, text)).message?.parts, parts, client)
 })
 
 t.test('keys that reach a prototype never get to a client, which would refuse the stream over them', async (t) => {
