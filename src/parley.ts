@@ -4,6 +4,8 @@ export type { AgentDefinition, DefinedAgent, ToolProvider } from './agents/agent
 export { defineConfig } from './agents/config.ts'
 export type { ParleyConfig, ProviderDefinition } from './agents/config.ts'
 export { prompt } from './agents/prompt.ts'
+export { defineSkillAgent } from './agents/skills/define-skill-agent.ts'
+export type { SkillAgentDefinition } from './agents/skills/define-skill-agent.ts'
 export type { AttachedFile } from './messages/attachment.ts'
 export type { JsonSchema, ModelMessage, ModelSettings, ToolChoice } from './models/model.ts'
 export { defineTool } from './tools/tool.ts'

@@ -48,6 +48,8 @@ export const agentSchema = z.strictObject({
   instructions: z.string().default('You are a helpful agent.'),
   maxHistory: positive.optional(),
   tools: z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])).default([]),
+  /** Folders that hold a SKILL.md. */
+  skills: z.array(z.union([z.string().min(1), z.custom<URL>((value) => value instanceof URL, 'expected the path or the URL of a folder')])).default([]),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
   responseFormat: schema.optional(),
