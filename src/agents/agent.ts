@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isMemory, type Memory } from '../memories/memory.ts'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
@@ -50,6 +51,7 @@ export const agentSchema = z.strictObject({
   tools: z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])).default([]),
   /** Folders that hold a SKILL.md. */
   skills: z.array(z.union([z.string().min(1), z.custom<URL>((value) => value instanceof URL, 'expected the path or the URL of a folder')])).default([]),
+  memory: z.union([z.enum(['none', 'database', 'volatile']), z.custom<Memory>(isMemory, 'expected a memory, with the functions recall and remember')]).default('none'),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
   responseFormat: schema.optional(),

@@ -1,6 +1,7 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import { AppError, isAppError } from '../errors.ts'
 import type { FileStore } from '../files/file-store.ts'
+import type { VersionedMemory } from '../memories/memory.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
 import type { Connection, Provider } from './client.ts'
@@ -9,6 +10,7 @@ import { migrate, readMigrations } from './migrator.ts'
 import { openPostgresql } from './postgresql.ts'
 import { openSqlite } from './sqlite.ts'
 import { createFileStore } from './file-store.ts'
+import { createMemoryStore } from './memory-store.ts'
 import { createThreadStore } from './thread-store.ts'
 import { createTurnStore } from './turn-store.ts'
 
@@ -28,6 +30,7 @@ export interface Database {
   readonly threads: ThreadStore
   readonly turns: TurnStore
   readonly files: FileStore
+  readonly memories: VersionedMemory
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
   /** Idempotent. */
@@ -54,6 +57,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     threads: translating(createThreadStore(connection)),
     turns: translating(createTurnStore(connection)),
     files: translating(createFileStore(connection)),
+    memories: translating(createMemoryStore(connection)),
     ping: async () => {
       try {
         await driver.query(sql`SELECT 1`)
