@@ -39,6 +39,7 @@ export function checkAgent ({ value, places }: Entry, { tools, resolveModel }: C
     ...reasons,
     ...own.problems,
     ...skillProblems,
+    ...pipelineProblems(data),
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
     ...choiceProblems(data.toolChoice, own)
@@ -105,6 +106,12 @@ function withSkillTools (own: OwnTools, skills: readonly Skill[]): OwnTools {
     complete: own.complete,
     problems: [...own.problems, ...taken.map((name) => `skills: the agent has a tool "${name}" of its own, which is the name of the one that reads skills`)]
   }
+}
+
+/** A pipeline calls what it needs by itself. */
+function pipelineProblems ({ pipeline, ...data }: Attributes['data']): string[] {
+  const unused = pipeline === undefined ? [] : (['tools', 'skills', 'requiredTools'] as const).filter((name) => data[name].length > 0)
+  return unused.map((name) => `${name}: an agent of steps has none; its steps call what they need`)
 }
 
 function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTools): string[] {

@@ -7,6 +7,7 @@ import * as parley from '../parley.ts'
 import { issueReasons } from './faults.ts'
 import { skillAgentDraft } from './skills/define-skill-agent.ts'
 import { findSkillFolder } from './skills/load-skill.ts'
+import { stepsAttributes } from './steps/define-steps-agent.ts'
 
 export const codeExtensions = ['.ts', '.mts', '.mjs', '.js'] as const
 export const dataExtensions = ['.json', '.yaml', '.yml'] as const
@@ -56,6 +57,7 @@ function lenientParley (places: () => readonly string[]) {
     defineAgent: (definition: parley.AgentDefinition) => attempt(() => parley.defineAgent(definition), { ...definition, kind: 'agent' }),
     defineSkillAgent: (folder: string | URL, definition: parley.SkillAgentDefinition = {}) =>
       attempt(() => parley.defineSkillAgent(findSkillFolder(folder, places()) ?? folder, definition), skillAgentDraft(folder, definition)),
+    defineStepsAgent: (definition: parley.StepsAgentDefinition<object>) => attempt(() => parley.defineStepsAgent(definition), { ...stepsAttributes(definition), kind: 'agent' }),
     defineTool: (definition: parley.ToolDefinition<parley.JsonSchema>) => attempt(() => parley.defineTool(definition), { ...definition, kind: 'tool' })
   }
 }

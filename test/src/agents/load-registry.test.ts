@@ -121,6 +121,21 @@ t.test('skills are found beside the file that lists them, else beside the config
   t.strictSame(both?.tools.map(({ name }) => name), ['read_skill', 'read_resource'], 'one tool reads the files of both')
 })
 
+t.test('an agent of steps is registered like any other, and every agent has the memory it names', async (t) => {
+  const registry = await load(t, {
+    'parley.config.ts': `
+      import { askModel, defineConfig, defineStepsAgent, loop, retry, volatile } from 'parley'
+      const steps = defineStepsAgent({
+        key: 'steps', description: 'Step by step', memory: volatile({ threadsLimit: 5 }),
+        initial: ({ question }) => ({ text: question }),
+        steps: [loop({ while: ({ text }) => text.length < 9, atMost: 3 }, retry(askModel({ question: ({ text }) => ({ messages: text }), into: (state, text) => ({ text }) })))]
+      })
+      export default defineConfig({ agents: [steps, { key: 'kept', memory: 'database' }, { key: 'plain' }] })`
+  })
+  t.match(registry.find('steps'), { kind: 'agent', id: agentId('steps'), name: 'steps', description: 'Step by step', model: 'offline', tools: [], pipeline: { kind: 'pipeline', steps: { length: 1 } }, memory: { recall: Function, remember: Function } })
+  t.match([registry.find('kept')?.memory, registry.find('plain')?.memory, registry.find('plain')?.pipeline], ['database', 'none', undefined])
+})
+
 const mistakes: readonly { name: string, files: Files, env?: Files, lines: readonly (string | RegExp)[] }[] = [
   {
     name: 'wrong values and unknown attributes',
@@ -201,6 +216,29 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
       'parley.config.ts: agent "a": skills[2]: "skills/wrong": SKILL.md: unknown attribute "tools".',
       'parley.config.ts: agent "a": skills[3]: "gone": SKILL.md: does not exist',
       /^parley\.config\.ts: agent "a": skills: the agent has a tool "read_skill" of its own/
+    ]
+  },
+  {
+    name: 'memories that are none, and pipelines without steps or with what only a model uses',
+    files: {
+      'parley.config.ts': `
+        import { defineStepsAgent, defineTool } from 'parley'
+        const steps = [async function * () {}]
+        export default { agents: [
+          { key: 'a', memory: 'disk' }, { key: 'b', memory: { recall () {} } },
+          defineStepsAgent({ key: 'c', initial: {} }), defineStepsAgent({ key: 'd', initial: {}, steps: ['x'], maxStep: 1 }),
+          defineStepsAgent({ key: 'e', initial: {}, steps, tools: [defineTool({ name: 'x' })], requiredTools: ['x'] }), { key: 'f', pipeline: steps }
+        ] }`
+    },
+    lines: [
+      'parley.config.ts: agent "a": memory: expected one of "none"|"database"|"volatile", or expected a memory, with the functions recall and remember',
+      /^parley\.config\.ts: agent "b": memory: /,
+      'parley.config.ts: agent "c": pipeline: expected steps, which are functions, and at least one of them',
+      /^parley\.config\.ts: agent "d": pipeline: /,
+      'parley.config.ts: agent "d": unknown attribute "maxStep". Did you mean "maxSteps"?',
+      'parley.config.ts: agent "e": tools: an agent of steps has none; its steps call what they need',
+      'parley.config.ts: agent "e": requiredTools: an agent of steps has none; its steps call what they need',
+      /^parley\.config\.ts: agent "f": pipeline: /
     ]
   },
   {

@@ -94,11 +94,16 @@ t.test('tools of the memory take the place of the agent’s', async (t) => {
 t.test('a turn that cannot be remembered is told to the client and the log, and stays what it was', async (t) => {
   const told = [{ type: 'data', name: 'unavailable', data: { stage: 'memory', detail: String }, transient: true }]
   const log = recordingLog()
-  t.strictSame(await rememberTurn(turnOf(volatile()), said('x'), log), [])
+  const stop = new AbortController()
+  const keeping = { log, signal: stop.signal }
+  t.strictSame(await rememberTurn(turnOf(volatile()), said('x'), keeping), [])
   t.strictSame(log.lines, [])
-  t.match(await rememberTurn(turnOf({ recall: () => [], remember: () => false }), said('x'), log), told)
-  t.match(await rememberTurn(turnOf({ recall: () => [], remember: () => { throw new Error('away') } }), said('x'), log), told)
+  t.match(await rememberTurn(turnOf({ recall: () => [], remember: () => false }), said('x'), keeping), told)
+  t.match(await rememberTurn(turnOf({ recall: () => [], remember: () => { throw new Error('away') } }), said('x'), keeping), told)
   t.match(log.lines, [{ level: 'warn', message: /not remembered/ }, { level: 'error', fields: { err: { message: 'away' } } }])
+  const hanging = rememberTurn(turnOf({ recall: () => [], remember: () => new Promise(() => {}) }), said('x'), keeping)
+  stop.abort(new Error('stopped'))
+  await t.rejects(hanging, { message: 'stopped' })
 })
 
 t.test('agents have the memory they name, and forget a thread that goes', async (t) => {
