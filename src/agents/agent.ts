@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { isMemory, type Memory } from '../memories/memory.ts'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import { crewEntrySchema, type CrewMember } from './crew.ts'
+import { isPipeline, type Pipeline } from './steps/pipeline.ts'
 
 /** Called once per run; returns the tools that run may use. What it throws costs its own tools only. */
 export type ToolProvider = (context: Pick<ToolContext, 'principal' | 'threadId' | 'runId' | 'metadata' | 'signal'>) => Tool | readonly Tool[] | Promise<Tool | readonly Tool[]>
@@ -54,8 +56,13 @@ export const agentSchema = z.strictObject({
   model: z.string().min(1).optional(),
   modelSettings: modelSettingsSchema.default({}),
   instructions: z.string().default('You are a helpful agent.'),
+  /** Of an agent made by defineStepsAgent: what it does in place of asking its model. */
+  pipeline: z.custom<Pipeline>(isPipeline, 'expected steps, which are functions, and at least one of them').optional(),
   maxHistory: positive.optional(),
   tools: z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])).default([]),
+  /** Folders that hold a SKILL.md. */
+  skills: z.array(z.union([z.string().min(1), z.custom<URL>((value) => value instanceof URL, 'expected the path or the URL of a folder')])).default([]),
+  memory: z.union([z.enum(['none', 'database', 'volatile']), z.custom<Memory>(isMemory, 'expected a memory, with the functions recall and remember')]).default('none'),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
   agents: z.array(crewEntrySchema).default([]),

@@ -6,6 +6,9 @@ import type { Entry } from './collect-entries.ts'
 import { crewMember } from './crew.ts'
 import { issueReasons } from './faults.ts'
 import { agentId } from './ids.ts'
+import { checkSkills, skillTools, withCatalogue } from './skills/agent-skills.ts'
+import type { Skill } from './skills/load-skill.ts'
+import { ownFolderOf, skillToolNames } from './skills/skill-tools.ts'
 import { didYouMean } from './suggest.ts'
 
 export interface CheckContext {
@@ -23,25 +26,31 @@ export interface CheckedAgent {
 }
 
 /** One entry, with everything that is wrong with it. */
-export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckContext): CheckedAgent {
+export function checkAgent ({ value, places }: Entry, { tools, resolveModel }: CheckContext): CheckedAgent {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed(['expected an agent made by defineAgent, an entry with its attributes, or a file'])
   const { kind = 'agent', ...attributes } = value as { kind?: unknown }
   if (kind !== 'agent') return failed([`expected an agent, got a ${String(kind)}`])
   const { data, wrong, reasons } = parseAttributes(attributes)
+  const { skills, problems: skillProblems } = checkSkills(data.skills, places)
   // Tools that could not be read may have any name.
-  const own = { ...resolveTools(data.tools, tools), ...wrong.has('tools') ? { complete: false } : {} }
+  const own = { ...withSkillTools(resolveTools(data.tools, tools), skills), ...wrong.has('tools') ? { complete: false } : {} }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const problems = [
     ...reasons,
     ...own.problems,
+    ...skillProblems,
+    ...pipelineProblems(data),
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
     ...choiceProblems(data.toolChoice, own)
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
   const { agents, ...rest } = data
-  const agent: Agent = Object.freeze({ ...rest, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools, crew: agents.map(crewMember) })
+  const agent: Agent = Object.freeze({
+    ...rest, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id,
+    tools: own.tools, crew: agents.map(crewMember), instructions: withCatalogue(data.instructions, skills)
+  })
   return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
 }
 
@@ -88,6 +97,26 @@ function resolveTools (listed: readonly (Tool | ToolProvider | string)[], known:
     names.add(tool.name)
   }
   return { tools, names, complete: tools.every((tool) => typeof tool !== 'function'), problems }
+}
+
+/** The tools of an agent that lists skills. What reads the files of its own skill, if it is made of one, reads theirs too. */
+function withSkillTools (own: OwnTools, skills: readonly Skill[]): OwnTools {
+  if (skills.length === 0) return own
+  const reader = own.tools.find((tool) => ownFolderOf(tool) !== undefined)
+  const tools = own.tools.filter((tool) => tool !== reader)
+  const taken = skillToolNames.filter((name) => tools.some((tool) => typeof tool !== 'function' && tool.name === name))
+  return {
+    tools: [...tools, ...skillTools(skills, ownFolderOf(reader))],
+    names: new Set([...own.names, ...skillToolNames]),
+    complete: own.complete,
+    problems: [...own.problems, ...taken.map((name) => `skills: the agent has a tool "${name}" of its own, which is the name of the one that reads skills`)]
+  }
+}
+
+/** A pipeline calls what it needs by itself. */
+function pipelineProblems ({ pipeline, ...data }: Attributes['data']): string[] {
+  const unused = pipeline === undefined ? [] : (['tools', 'skills', 'requiredTools'] as const).filter((name) => data[name].length > 0)
+  return unused.map((name) => `${name}: an agent of steps has none; its steps call what they need`)
 }
 
 function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTools): string[] {

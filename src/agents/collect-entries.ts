@@ -8,6 +8,8 @@ import { codeExtensions, dataExtensions, isLoadable, type LoadFile } from './loa
 export interface Entry {
   readonly file: string
   readonly label: string
+  /** Where its relative paths count from: the folder of its file, then that of the configuration. */
+  readonly places: readonly string[]
   readonly value: unknown
 }
 
@@ -28,7 +30,7 @@ export async function collectEntries (items: readonly unknown[], options: Collec
   for (const [index, item] of items.entries()) {
     const place = `agents[${index}]`
     if (typeof item !== 'string') {
-      entries.push(entryOf(file, place, item))
+      entries.push(entryOf({ file, places: [dirname(options.configPath)] }, place, item))
       continue
     }
     const paths = await findFiles(item, dirname(options.configPath))
@@ -54,24 +56,25 @@ async function findFiles (pattern: string, folder: string): Promise<readonly str
   return search(join('agents', `${pattern}.{${[...codeExtensions, ...dataExtensions].map((extension) => extension.slice(1)).join(',')}}`))
 }
 
-async function readAgentFile (path: string, { cwd, load }: CollectOptions): Promise<{ entries: readonly Entry[], faults: readonly Fault[] }> {
+async function readAgentFile (path: string, { configPath, cwd, load }: CollectOptions): Promise<{ entries: readonly Entry[], faults: readonly Fault[] }> {
   const file = shownPath(path, cwd)
   const fail = (reason: string) => ({ entries: [], faults: [{ file, entry: undefined, reason }] })
   if (!isLoadable(path)) return fail(`cannot be read as "${extname(path)}"; expected one of ${[...codeExtensions, ...dataExtensions].join(', ')}`)
   const loaded = await load(path)
   if (!loaded.ok) return fail(loaded.reason)
+  const source = { file, places: [dirname(path), dirname(configPath)] }
   const found = new Map<unknown, Entry>()
   for (const [name, value] of Object.entries(loaded.exports)) {
-    if (name === 'default' && Array.isArray(value)) value.forEach((item, index) => found.set(item, entryOf(file, `[${index}]`, item)))
-    else if (isAgent(value) || (name === 'default' && isPlain(value))) found.set(value, entryOf(file, name, value))
+    if (name === 'default' && Array.isArray(value)) value.forEach((item, index) => found.set(item, entryOf(source, `[${index}]`, item)))
+    else if (isAgent(value) || (name === 'default' && isPlain(value))) found.set(value, entryOf(source, name, value))
   }
   if (found.size === 0) return fail('holds no agent; expected an export made by defineAgent, or one entry or a list of them')
   return { entries: [...found.values()], faults: [] }
 }
 
-function entryOf (file: string, place: string, value: unknown): Entry {
+function entryOf (source: Pick<Entry, 'file' | 'places'>, place: string, value: unknown): Entry {
   const key = typeof value === 'object' && value !== null ? (value as { key?: unknown }).key : undefined
-  return { file, label: typeof key === 'string' && key !== '' ? `agent "${key}"` : place, value }
+  return { ...source, label: typeof key === 'string' && key !== '' ? `agent "${key}"` : place, value }
 }
 
 function isAgent (value: unknown): boolean {

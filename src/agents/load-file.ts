@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { createJiti } from 'jiti'
 import { LineCounter, parseDocument } from 'yaml'
 import * as zod from 'zod'
 import * as parley from '../parley.ts'
 import { issueReasons } from './faults.ts'
+import { skillAgentDraft } from './skills/define-skill-agent.ts'
+import { findSkillFolder } from './skills/load-skill.ts'
+import { stepsAttributes } from './steps/define-steps-agent.ts'
 
 export const codeExtensions = ['.ts', '.mts', '.mjs', '.js'] as const
 export const dataExtensions = ['.json', '.yaml', '.yml'] as const
@@ -23,14 +26,17 @@ export function isLoadable (path: string): boolean {
 
 /** Loads files of one configuration: a module that two of them import is evaluated once. */
 export function createFileLoader (): LoadFile {
+  let places: readonly string[] = []
   const jiti = createJiti(import.meta.url, {
     // Nothing is written outside DATA_DIR, and nobody else's cache is trusted.
     fsCache: false,
     interopDefault: false,
     // The running build itself, so that a file outside of the package and without node_modules finds it, and one copy of zod.
-    virtualModules: { parley: lenient, zod, 'zod/v4': zod }
+    virtualModules: { parley: lenientParley(() => places), zod, 'zod/v4': zod }
   })
   return async (path) => {
+    // The first file is the configuration itself.
+    places = [dirname(path), ...places.slice(-1)]
     try {
       if (!isCode(path)) return readData(await readFile(path, 'utf8'))
       return { ok: true, exports: await jiti.import<Record<string, unknown>>(path) }
@@ -41,13 +47,19 @@ export function createFileLoader (): LoadFile {
 }
 
 /**
- * The public module as the loaded files see it. There `defineAgent` and `defineTool` do not throw: the first mistake would
- * hide all others. What they let pass is checked after loading, with the file and the entry at hand.
+ * The public module as the loaded files see it. There definitions do not throw: the first mistake would hide all others.
+ * What they let pass is checked after loading, with the file and the entry at hand. `places`: where relative folders
+ * count from, in the file that is being loaded.
  */
-const lenient = {
-  ...parley,
-  defineAgent: (definition: parley.AgentDefinition) => attempt(() => parley.defineAgent(definition), { ...definition, kind: 'agent' }),
-  defineTool: (definition: parley.ToolDefinition<parley.JsonSchema>) => attempt(() => parley.defineTool(definition), { ...definition, kind: 'tool' })
+function lenientParley (places: () => readonly string[]) {
+  return {
+    ...parley,
+    defineAgent: (definition: parley.AgentDefinition) => attempt(() => parley.defineAgent(definition), { ...definition, kind: 'agent' }),
+    defineSkillAgent: (folder: string | URL, definition: parley.SkillAgentDefinition = {}) =>
+      attempt(() => parley.defineSkillAgent(findSkillFolder(folder, places()) ?? folder, definition), skillAgentDraft(folder, definition)),
+    defineStepsAgent: (definition: parley.StepsAgentDefinition<object>) => attempt(() => parley.defineStepsAgent(definition), { ...stepsAttributes(definition), kind: 'agent' }),
+    defineTool: (definition: parley.ToolDefinition<parley.JsonSchema>) => attempt(() => parley.defineTool(definition), { ...definition, kind: 'tool' })
+  }
 }
 
 function attempt<T> (define: () => T, draft: object): T | object {

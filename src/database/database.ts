@@ -2,6 +2,7 @@ import { sqltag as sql } from '@prisma/client/runtime/client'
 import { AppError, isAppError } from '../errors.ts'
 import type { ApprovalStore } from '../approvals/approval-store.ts'
 import type { FileStore } from '../files/file-store.ts'
+import type { VersionedMemory } from '../memories/memory.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
 import type { Connection, Provider } from './client.ts'
@@ -11,6 +12,7 @@ import { openPostgresql } from './postgresql.ts'
 import { openSqlite } from './sqlite.ts'
 import { createApprovalStore } from './approval-store.ts'
 import { createFileStore } from './file-store.ts'
+import { createMemoryStore } from './memory-store.ts'
 import { createThreadStore } from './thread-store.ts'
 import { createTurnStore } from './turn-store.ts'
 
@@ -31,6 +33,7 @@ export interface Database {
   readonly turns: TurnStore
   readonly files: FileStore
   readonly approvals: ApprovalStore
+  readonly memories: VersionedMemory
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
   /** Idempotent. */
@@ -58,6 +61,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     turns: translating(createTurnStore(connection)),
     files: translating(createFileStore(connection)),
     approvals: translating(createApprovalStore(connection)),
+    memories: translating(createMemoryStore(connection)),
     ping: async () => {
       try {
         await driver.query(sql`SELECT 1`)

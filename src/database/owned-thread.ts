@@ -4,7 +4,7 @@ import type { Dialect } from './client.ts'
 import type { Executor } from './executor.ts'
 
 /** The condition on thread `t` that makes it this thread of this owner. */
-export function ownedBy ({ tenantId, userId }: Principal, threadId: string): Sql {
+export function ownedBy ({ tenantId, userId }: Pick<Principal, 'tenantId' | 'userId'>, threadId: string): Sql {
   return sql`t."tenantId" = ${tenantId} AND t."ownerId" = ${userId} AND t.id = ${threadId}`
 }
 

@@ -97,6 +97,45 @@ t.test('a required tool that the agent lacks is a warning, unless a provider may
   t.strictSame(registry.warnings, ['parley.config.mjs: agent "a": requiredTools: the agent has no tool "lookup", so nothing is required.'])
 })
 
+t.test('skills are found beside the file that lists them, else beside the configuration, and come with their tools', async (t) => {
+  const skill = (name: string) => `---\nname: ${name}\ndescription: All about ${name}.\n---\nDo as ${name} says.\n`
+  const registry = await load(t, {
+    'deploy/parley.config.ts': `
+      import { defineConfig, defineSkillAgent } from 'parley'
+      import { quoting } from './agents/code.ts'
+      export default defineConfig({ agents: ['agents/*', quoting, defineSkillAgent('skills/alone'), defineSkillAgent(new URL('./skills/shared', import.meta.url), { key: 'both', skills: ['skills/alone'] })] })`,
+    'deploy/agents/list.yaml': 'key: yaml\nskills: [own, ./skills/shared]\n',
+    'deploy/agents/code.ts': "import { defineAgent } from 'parley'\nexport const quoting = defineAgent({ key: 'code', instructions: 'Quote.', skills: ['skills/shared'], requiredTools: ['read_skill'], toolChoice: { tool: 'read_resource' } })\n",
+    'deploy/agents/made.ts': "import { defineSkillAgent } from 'parley'\nexport default defineSkillAgent('own')\n",
+    'deploy/agents/own/SKILL.md': skill('own'),
+    'deploy/skills/shared/SKILL.md': skill('shared'),
+    'deploy/skills/alone/SKILL.md': skill('alone')
+  }, { PARLEY_CONFIG: 'deploy/parley.config.ts' })
+  t.strictSame(registry.warnings, [])
+  t.match(registry.find('yaml'), { instructions: /^You are a helpful agent\.\n\nAvailable skills, .*\n- own: All about own\.\n- shared: All about shared\.$/, tools: [{ name: 'read_skill' }, { name: 'read_resource' }] })
+  t.match(registry.find('code'), { instructions: /^Quote\.\n\nAvailable skills/, tools: [{ name: 'read_skill' }, { name: 'read_resource' }] })
+  t.match(registry.find('own'), { instructions: 'Do as own says.', tools: [{ name: 'read_resource' }] })
+  t.match(registry.find('alone'), { instructions: 'Do as alone says.', tools: [{ name: 'read_resource' }] })
+  const both = registry.find('both')
+  t.match(both, { instructions: /^Do as shared says\.\n\nAvailable skills, .*\n- alone: / })
+  t.strictSame(both?.tools.map(({ name }) => name), ['read_skill', 'read_resource'], 'one tool reads the files of both')
+})
+
+t.test('an agent of steps is registered like any other, and every agent has the memory it names', async (t) => {
+  const registry = await load(t, {
+    'parley.config.ts': `
+      import { askModel, defineConfig, defineStepsAgent, loop, retry, volatile } from 'parley'
+      const steps = defineStepsAgent({
+        key: 'steps', description: 'Step by step', memory: volatile({ threadsLimit: 5 }),
+        initial: ({ question }) => ({ text: question }),
+        steps: [loop({ while: ({ text }) => text.length < 9, atMost: 3 }, retry(askModel({ question: ({ text }) => ({ messages: text }), into: (state, text) => ({ text }) })))]
+      })
+      export default defineConfig({ agents: [steps, { key: 'kept', memory: 'database' }, { key: 'plain' }] })`
+  })
+  t.match(registry.find('steps'), { kind: 'agent', id: agentId('steps'), name: 'steps', description: 'Step by step', model: 'offline', tools: [], pipeline: { kind: 'pipeline', steps: { length: 1 } }, memory: { recall: Function, remember: Function } })
+  t.match([registry.find('kept')?.memory, registry.find('plain')?.memory, registry.find('plain')?.pipeline], ['database', 'none', undefined])
+})
+
 const mistakes: readonly { name: string, files: Files, env?: Files, lines: readonly (string | RegExp)[] }[] = [
   {
     name: 'wrong values and unknown attributes',
@@ -151,6 +190,56 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
         }`
     },
     lines: [/tools\[0\]: input: is not a usable schema: /, 'parley.config.ts: tools[1]: input: expected the schema of an object, got "array"', 'parley.config.ts: tools[1]: a second tool named "x"', 'parley.config.ts: tools[2]: expected a tool made by defineTool']
+  },
+  {
+    name: 'skills that are not there, not right, twice there, or in the way of a tool',
+    files: {
+      'parley.config.ts': `
+        import { defineAgent, defineSkillAgent, defineTool } from 'parley'
+        const tool = defineTool({ name: 'read_skill' })
+        export default { agents: [
+          defineSkillAgent('skills/wrong'), defineSkillAgent('skills/Gone'), { key: 'named' , skills: [1] },
+          { key: 'a', maxSteps: 0, skills: ['skills/good', 'skills/again', 'skills/wrong', 'gone'], tools: [tool] }
+        ] }`,
+      'skills/good/SKILL.md': '---\nname: good\ndescription: Good\n---\n',
+      'skills/again/SKILL.md': '---\nname: good\ndescription: Good\n---\n',
+      'skills/wrong/SKILL.md': '---\nname: Wrong\ndescription: x\ntools: [a]\n---\n'
+    },
+    lines: [
+      /^parley\.config\.ts: agent "wrong": skills\[0\]: "skills\/wrong": SKILL\.md: name: expected small letters/,
+      'parley.config.ts: agent "wrong": skills[0]: "skills/wrong": SKILL.md: unknown attribute "tools".',
+      'parley.config.ts: agent "skill": skills[0]: "skills/Gone": SKILL.md: does not exist',
+      /^parley\.config\.ts: agent "named": skills\[0\]: expected string, got number/,
+      /^parley\.config\.ts: agent "a": maxSteps: /,
+      'parley.config.ts: agent "a": skills[1]: "skills/again": a second skill named "good"',
+      /^parley\.config\.ts: agent "a": skills\[2\]: "skills\/wrong": SKILL\.md: name: /,
+      'parley.config.ts: agent "a": skills[2]: "skills/wrong": SKILL.md: unknown attribute "tools".',
+      'parley.config.ts: agent "a": skills[3]: "gone": SKILL.md: does not exist',
+      /^parley\.config\.ts: agent "a": skills: the agent has a tool "read_skill" of its own/
+    ]
+  },
+  {
+    name: 'memories that are none, and pipelines without steps or with what only a model uses',
+    files: {
+      'parley.config.ts': `
+        import { defineStepsAgent, defineTool } from 'parley'
+        const steps = [async function * () {}]
+        export default { agents: [
+          { key: 'a', memory: 'disk' }, { key: 'b', memory: { recall () {} } },
+          defineStepsAgent({ key: 'c', initial: {} }), defineStepsAgent({ key: 'd', initial: {}, steps: ['x'], maxStep: 1 }),
+          defineStepsAgent({ key: 'e', initial: {}, steps, tools: [defineTool({ name: 'x' })], requiredTools: ['x'] }), { key: 'f', pipeline: steps }
+        ] }`
+    },
+    lines: [
+      'parley.config.ts: agent "a": memory: expected one of "none"|"database"|"volatile", or expected a memory, with the functions recall and remember',
+      /^parley\.config\.ts: agent "b": memory: /,
+      'parley.config.ts: agent "c": pipeline: expected steps, which are functions, and at least one of them',
+      /^parley\.config\.ts: agent "d": pipeline: /,
+      'parley.config.ts: agent "d": unknown attribute "maxStep". Did you mean "maxSteps"?',
+      'parley.config.ts: agent "e": tools: an agent of steps has none; its steps call what they need',
+      'parley.config.ts: agent "e": requiredTools: an agent of steps has none; its steps call what they need',
+      /^parley\.config\.ts: agent "f": pipeline: /
+    ]
   },
   {
     name: 'an answer format that is no schema',

@@ -1,0 +1,44 @@
+import type { ShownOutput } from '../agents/steps/step.ts'
+import type { RunEventBody, RunEventOf } from '../events/run-event.ts'
+import type { Batch } from '../streams/batch.ts'
+import { closeSoon } from '../streams/abortable.ts'
+
+/**
+ * What a user is shown of a run inside of another: its text, blocks apart, its files and its progress. Its reasoning and
+ * its calls are not shown, nor is what those below it say. Usage is handed over apart. Gives what the run gave.
+ */
+export async function * shownOutput<R> (events: AsyncIterator<Batch<RunEventBody>, R>, onUsage: (usage: RunEventOf<'usage'>) => void): AsyncGenerator<ShownOutput, R> {
+  const show = createShow(onUsage)
+  try {
+    let next = await events.next()
+    while (next.done !== true) {
+      for (const event of next.value) yield * show(event)
+      next = await events.next()
+    }
+    return next.value
+  } finally {
+    await closeSoon(events)
+  }
+}
+
+function createShow (onUsage: (usage: RunEventOf<'usage'>) => void) {
+  let depth: number | undefined
+  let hasText = false
+
+  return function * show (event: RunEventBody): Generator<ShownOutput> {
+    // Its first event is its own, however far down it runs itself.
+    depth ??= event.agentPath?.length ?? 0
+    if (event.type === 'usage') onUsage(event)
+    if ((event.agentPath?.length ?? 0) !== depth) return
+    switch (event.type) {
+      case 'text-start': if (hasText) yield '\n\n'; break
+      case 'text-delta':
+        hasText = true
+        yield event.delta
+        break
+      case 'file': yield { type: 'file', mediaType: event.mediaType, url: event.url, fileId: event.fileId, name: event.name }; break
+      case 'progress': yield { type: 'progress', message: event.message, fraction: event.fraction }; break
+      default: // The others are not shown.
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { Agent } from '../agents/agent.ts'
+import type { Answer, ModelQuestion, StepContext } from '../agents/steps/step.ts'
+import { AppError, errorCodes, type ErrorCode } from '../errors.ts'
+import type { RunEventBody } from '../events/run-event.ts'
+import type { ModelRequest } from '../models/model.ts'
+import type { Batch } from '../streams/batch.ts'
+import { toJsonSafe } from '../tools/serialise.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Asides } from './asides.ts'
+import { checkCall } from './checked-call.ts'
+import type { Crew } from './crew-tools.ts'
+import { modelStep } from './model-step.ts'
+import { responseProblem, responseShape } from './response-shape.ts'
+import type { RunDeps, RunInput } from './run-input.ts'
+import type { RunState } from './run-state.ts'
+import { shownOutput } from './shown-output.ts'
+import { runTool } from './tool-call.ts'
+import { assembleTools, noTools } from './toolset.ts'
+
+/** Runs another agent on a task. Its events are of one frame, those of agents below it deeper; it throws what broke the run. */
+export type AskMember = (agent: string, task: string) => AsyncIterator<Batch<RunEventBody>, unknown>
+
+export interface StepContextOptions {
+  readonly agent: Agent
+  readonly input: RunInput
+  readonly deps: RunDeps
+  readonly state: RunState
+  readonly signal: AbortSignal
+  readonly askAgent: AskMember | undefined
+  readonly memory: StepContext['memory']
+}
+
+// Progress is transient: a reader that is far behind misses some of it rather than holding memory.
+const maxUnreadProgress = 64
+
+/** What the steps of one run work with. Usage and progress go to `asides` as they arise, whatever the step shows. */
+export function createStepContext (options: StepContextOptions, asides: Asides): StepContext {
+  const { agent, input, deps, state, signal, memory } = options
+  const { principal, threadId, runId, metadata, history } = input
+  const newest = history.findLast((message) => message.role === 'user')
+  return { principal, threadId, runId, metadata, signal, messages: history, question: newest?.content ?? '', askModel, callTool, askAgent, memory }
+
+  async function * askModel (question: ModelQuestion): Answer {
+    const model = deps.models.get(question.model ?? agent.model)
+    const shape = responseShape(question.responseFormat, 'responseFormat')
+    const request = requestOf(question, shape?.schema)
+    const step = modelStep({ model, request, state, signal, toolset: noTools, timeouts: agent.timeouts, holdText: false, log: deps.log, runId, observer: deps.observer })
+    const { text, finishReason } = yield * shownOutput(step, (usage) => { asides.push(usage) })
+    if (text === '' && finishReason === 'content-filter') throw new AppError('content_filtered', "The answer was withheld by the provider's content filter.")
+    if (text === '' && finishReason !== 'length') throw new AppError('provider_unavailable', 'The model gave an empty answer. Try again.')
+    if (shape !== undefined && responseProblem(text, shape) !== undefined) throw new AppError('provider_unavailable', 'The model did not answer in the requested shape.')
+    return text
+  }
+
+  function requestOf ({ instructions = '', messages = history, settings }: ModelQuestion, responseSchema: ModelRequest['responseSchema']): ModelRequest {
+    return {
+      instructions,
+      messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages,
+      tools: [],
+      toolChoice: 'none',
+      settings: { ...agent.modelSettings, ...settings },
+      ...(responseSchema === undefined ? {} : { responseSchema })
+    }
+  }
+
+  async function * askAgent (name: string, task: string): Answer {
+    if (options.askAgent === undefined) throw new AppError('configuration_error', 'This agent cannot ask other agents.')
+    const shown = shownOutput(options.askAgent(name, task), (usage) => { asides.push(usage) })
+    let text = ''
+    for await (const output of shown) {
+      if (typeof output === 'string') text += output
+      yield output
+    }
+    return text
+  }
+
+  async function callTool (tool: Tool, given: unknown): Promise<unknown> {
+    const callId = `call_${randomUUID()}`
+    const checked = await checkInput(tool, given, callId)
+    deps.log.info({ tool: tool.name, callId }, 'tool call')
+    const tell = deps.observer?.toolCall({ runId, callId, toolName: tool.name, input: checked })
+    const context = { principal, threadId, runId, callId, agentPath: [], metadata, report }
+    const outcome = await runTool(tool, checked, context, { timeoutMs: tool.timeoutMs ?? agent.toolTimeoutMs, signal }).catch((error: unknown) => {
+      tell?.({ ok: false, code: undefined, error })
+      throw error
+    })
+    tell?.(outcome)
+    if (outcome.ok) return outcome.output
+    deps.log.warn({ err: outcome.cause, tool: tool.name, callId }, 'tool call failed')
+    throw new AppError(isErrorCode(outcome.code) ? outcome.code : 'tool_failed', outcome.message, { cause: outcome.cause })
+  }
+
+  async function checkInput (tool: Tool, given: unknown, callId: string): Promise<unknown> {
+    if (tool.execute === undefined) throw new AppError('configuration_error', `"${tool.name}" is answered by the user's client, so a step cannot call it.`)
+    const { toolset } = await assembleTools({ tools: [tool], crew: noCrew }, { principal, threadId, runId, metadata, signal }, deps.log)
+    const call = checkCall({ callId, modelName: toolset.modelName(tool.name), arguments: JSON.stringify(toJsonSafe(given ?? {})), complete: true }, toolset)
+    if (!call.ok) throw new AppError('tool_failed', call.problem)
+    return call.input
+  }
+
+  function report (message: string, fraction?: number): void {
+    asides.push({ type: 'progress', message: String(message), ...(fraction === undefined ? {} : { fraction }) }, maxUnreadProgress)
+  }
+}
+
+function noCrew (): Crew {
+  return { tools: [], roster: [] }
+}
+
+function isErrorCode (code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code)
+}
