@@ -16,6 +16,7 @@ import { createRunRegistry, type RunRegistry } from '../src/runs/run-registry.ts
 import { createRunService, type RunService } from '../src/runs/run-service.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
+import type { Integrations } from '../src/tools/integrations.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -24,6 +25,7 @@ declare module 'fastify' {
     chat: ChatService
     headless: HeadlessService
     files: FileService
+    integrations: Integrations
     runs: RunService
     threads: ThreadService
     runRegistry: RunRegistry
@@ -34,11 +36,12 @@ export interface ServicesOptions {
   readonly config: Config
   readonly agents: AgentRegistry
   readonly models: ModelRegistry
+  readonly integrations: Integrations
   readonly database: Database
 }
 
 /** Builds what the routes use, from the parts the process was given; ends it with the app. */
-export default fp<ServicesOptions>(async (app, { config, agents, models, database: untimed }) => {
+export default fp<ServicesOptions>(async (app, { config, agents, models, integrations, database: untimed }) => {
   const { log } = app
   const database = app.metrics.timeStores(untimed)
   const { turns } = database
@@ -55,6 +58,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
 
   app.decorate('agents', agents)
   app.decorate('database', database)
+  app.decorate('integrations', integrations)
   app.decorate('runRegistry', runRegistry)
   app.decorate('chat', chat)
   app.decorate('headless', createHeadlessService({ agents, chat, deps, newId }))
@@ -68,6 +72,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
   app.addHook('onClose', async () => {
     leases.close()
     await runRegistry.drain(0)
+    await integrations.close()
     await files.close()
     await checkpointer.close()
     await runLog.close()

@@ -48,6 +48,8 @@ export const agentSchema = z.strictObject({
   instructions: z.string().default('You are a helpful agent.'),
   maxHistory: positive.optional(),
   tools: z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])).default([]),
+  /** Names of integrations of the configuration; their tools come after the agent's own. */
+  integrations: z.array(z.string()).default([]),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
   responseFormat: schema.optional(),
@@ -82,6 +84,7 @@ export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name'> {
   readonly name: string
   /** Full `provider:model`. */
   readonly model: string
+  /** Its own, and then a provider for each of its integrations. */
   readonly tools: readonly (Tool | ToolProvider)[]
 }
 

@@ -10,6 +10,8 @@ import { didYouMean } from './suggest.ts'
 export interface CheckContext {
   /** Tools of the configuration, which agents may name. */
   readonly tools: ReadonlyMap<string, Tool>
+  /** Integrations of the configuration; one that is not usable as it is has no provider and was reported. */
+  readonly integrations: ReadonlyMap<string, ToolProvider | undefined>
   /** The full id of a model, or why it cannot be used. */
   readonly resolveModel: (id: string | undefined) => { readonly id: string } | { readonly problem: string }
 }
@@ -22,24 +24,27 @@ export interface CheckedAgent {
 }
 
 /** One entry, with everything that is wrong with it. */
-export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckContext): CheckedAgent {
+export function checkAgent ({ value }: Entry, { tools, integrations, resolveModel }: CheckContext): CheckedAgent {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed(['expected an agent made by defineAgent, an entry with its attributes, or a file'])
   const { kind = 'agent', ...attributes } = value as { kind?: unknown }
   if (kind !== 'agent') return failed([`expected an agent, got a ${String(kind)}`])
   const { data, wrong, reasons } = parseAttributes(attributes)
-  // Tools that could not be read may have any name.
-  const own = { ...resolveTools(data.tools, tools), ...wrong.has('tools') ? { complete: false } : {} }
+  const connected = resolveIntegrations(data.integrations, integrations)
+  const listed = resolveTools(data.tools, tools)
+  // Tools that could not be read, or come when a run starts, may have any name.
+  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && !wrong.has('tools') && !wrong.has('integrations') }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const problems = [
     ...reasons,
     ...own.problems,
+    ...connected.problems,
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
     ...choiceProblems(data.toolChoice, own)
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
-  const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools })
+  const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: [...own.tools, ...connected.providers] })
   return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
 }
 
@@ -86,6 +91,14 @@ function resolveTools (listed: readonly (Tool | ToolProvider | string)[], known:
     names.add(tool.name)
   }
   return { tools, names, complete: tools.every((tool) => typeof tool !== 'function'), problems }
+}
+
+function resolveIntegrations (listed: readonly string[], known: CheckContext['integrations']): { providers: readonly ToolProvider[], problems: readonly string[] } {
+  const problems = listed.flatMap((name, index) => {
+    if (!known.has(name)) return [`integrations[${index}]: unknown integration "${name}".${didYouMean(name, [...known.keys()])}`]
+    return listed.indexOf(name) < index ? [`integrations[${index}]: "${name}" is listed twice`] : []
+  })
+  return { providers: listed.flatMap((name) => known.get(name) ?? []), problems }
 }
 
 function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTools): string[] {

@@ -3,6 +3,7 @@ import { legalName, providerNames } from '../tools/naming.ts'
 import type { ToolProvider } from '../agents/agent.ts'
 import type { JsonSchema, ModelMessage, ModelTool } from '../models/model.ts'
 import type { Tool } from '../tools/tool.ts'
+import { ToolsUnavailable } from '../tools/tools-unavailable.ts'
 import type { RunLogger } from './log.ts'
 
 export interface OfferedTool {
@@ -37,7 +38,8 @@ export async function assembleTools (sources: readonly (Tool | ToolProvider)[], 
       return [await source(context)].flat() as Tool[]
     } catch (error) {
       log.warn({ err: error }, 'a tool provider failed')
-      unavailable.push({ stage: 'tools', detail: 'Some tools are not available right now.' })
+      const { stage, detail } = error instanceof ToolsUnavailable ? error : { stage: 'tools', detail: 'Some tools are not available right now.' }
+      unavailable.push({ stage, detail })
       return []
     }
   }))
