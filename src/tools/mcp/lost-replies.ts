@@ -45,10 +45,12 @@ export function failLostReplies (transport: Transport, { onResume }: LostReplies
   }
 
   function settle (id: RequestId | undefined): void {
-    const request = id === undefined ? undefined : awaited.get(id)
-    if (id !== undefined && request?.resumable === false) transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: connectionClosed, message: 'The connection was lost before the answer came' } })
-    // A stream that nothing was sent for may have been one of those that are resumed.
-    else if (request !== undefined || (id === undefined && [...awaited.values()].some(({ resumable }) => resumable))) onResume()
+    // A stream that nothing was sent for may have been one that brings answers later.
+    const open = id === undefined ? [...awaited].filter(([, { resumable }]) => resumable) : [...awaited].filter(([awaitedId]) => awaitedId === id)
+    if (open.some(([, { resumable }]) => resumable)) onResume()
+    for (const [lostId] of open.filter(([, { resumable }]) => !resumable)) {
+      transport.onmessage?.({ jsonrpc: '2.0', id: lostId, error: { code: connectionClosed, message: 'The connection was lost before the answer came' } })
+    }
   }
 }
 

@@ -65,7 +65,8 @@ export function openMcpClient (options: McpClientOptions): McpClient {
   }
 
   function onLost (how: 'surely' | 'perhaps'): void {
-    if (how === 'surely') void close()
+    // Whatever breaks before it is open has a reason of its own, which is told.
+    if (how === 'surely') void opened.then(close, () => {})
     else client?.ping({ timeout: pingTimeoutMs }).catch(() => close())
   }
 

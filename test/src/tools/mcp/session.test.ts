@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { AppError } from '../../../../src/errors.ts'
 import { createEgress } from '../../../../src/tools/egress.ts'
@@ -71,8 +72,10 @@ t.test('a failed tool says that it failed, and what it said only where that is w
 
 t.test('nothing of what a server answers with an error reaches the user, and no token the log', async (t) => {
   const token = 'a-token-of-the-service'
+  const refusing = (status: number) => ({ intercept: (_request: unknown, response: ServerResponse) => response.writeHead(status).end(`<html>${token} ${'x'.repeat(5_000)}</html>`) !== undefined })
   for (const [status, message] of [[401, /^"far" refused the credentials it was given\.$/], [403, /refused the credentials/], [500, /^"far" is not available right now\.$/]] as const) {
-    const { tools } = await world(t, { intercept: (_request, response) => { response.writeHead(status).end(`<html>${token} ${'x'.repeat(5_000)}</html>`); return true } }, { tokenEnv: 'TOKEN' }, { TOKEN: token })
+    t.match(await failureOf((await world(t, refusing(status), { transport: 'sse' })).tools()), { detail: message }, `${status} over SSE`)
+    const { tools } = await world(t, refusing(status), { tokenEnv: 'TOKEN' }, { TOKEN: token })
     const error = await tools().then(() => undefined, (reason: unknown) => reason as Error & { detail: string, cause: Error })
     t.match(error, { name: 'ToolsUnavailable', stage: 'far', detail: message }, String(status))
     t.match(error?.cause.message, /<html>\[redacted\]/)
@@ -120,6 +123,20 @@ t.test('a list that does not come in time is not waited for, and tools that do n
   const late = () => { const ending = new AbortController(); setTimeout(() => { ending.abort(new AppError('tool_failed', 'Too slow.', { details: { reason: 'timeout' } })) }, 20); return ending.signal }
   for (let i = 0; i < 3; i++) await t.rejects(callTool(offered, 'far_wait', {}, { signal: late() }))
   t.match(await failureOf(callTool(offered, 'far_wait')), { message: '"far" is not available right now.', cause: { message: /Too many requests have failed/ } })
+})
+
+t.test('a list that does not come costs no call that is under way', async (t) => {
+  let release: () => void = () => {}
+  const held = new Promise<void>((resolve) => { release = resolve })
+  let asked = 0
+  const plain = { tools: [{ name: 'wait', inputSchema: object }] }
+  const { server, tools, pass } = await world(t, { tools: { wait: async () => { await held; return said('done') } }, list: () => ++asked === 1 ? plain : new Promise(() => {}) }, { timeoutMs: 1_000 })
+  const waiting = callTool(await tools(), 'far_wait')
+  await until('it waits', () => server.count('tools/call') === 1, patienceMs)
+  pass(900_000)
+  await t.rejects(tools(), { message: 'far: "far" is not available right now.' })
+  release()
+  t.equal(await waiting, 'done')
 })
 
 t.test('a call that the user gives up says nothing about the server', async (t) => {
