@@ -23,6 +23,7 @@ const packages = [
   { regex: '^openai(/|$)', open: ['src/models/openai-*.ts', 'src/models/providers.ts', 'src/models/upstream-*.ts'], message: 'Clients of providers end in src/models.' },
   { regex: '^@prisma/|/database/generated/', open: ['src/database/**'], message: 'Prisma ends in src/database.' },
   { regex: '^prom-client$', open: ['src/metrics/**'], message: 'Measurements end in src/metrics.' },
+  { regex: '^@modelcontextprotocol/', open: ['src/tools/mcp/**'], message: 'The client of MCP servers ends in src/tools/mcp.' },
   { regex: '^@opentelemetry/', open: ['src/tracing/**'], message: 'Traces end in src/tracing.' },
   { regex: '^(fastify($|/|-)|@fastify/(?!error$))', open: ['plugins/**', 'routes/**', 'src/app.ts', 'src/server.ts'], message: 'Only plugins and routes know HTTP.' }
 ]

@@ -18,6 +18,7 @@ import { createRunService, type RunService } from '../src/runs/run-service.ts'
 import { createStartTurn } from '../src/runs/start-turn.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
+import type { Integrations } from '../src/tools/integrations.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -27,6 +28,7 @@ declare module 'fastify' {
     chat: ChatService
     headless: HeadlessService
     files: FileService
+    integrations: Integrations
     runs: RunService
     threads: ThreadService
     runRegistry: RunRegistry
@@ -37,11 +39,12 @@ export interface ServicesOptions {
   readonly config: Config
   readonly agents: AgentRegistry
   readonly models: ModelRegistry
+  readonly integrations: Integrations
   readonly database: Database
 }
 
 /** Builds what the routes use, from the parts the process was given; ends it with the app. */
-export default fp<ServicesOptions>(async (app, { config, agents, models, database: untimed }) => {
+export default fp<ServicesOptions>(async (app, { config, agents, models, integrations, database: untimed }) => {
   const { log } = app
   const database = app.metrics.timeStores(untimed)
   const { turns } = database
@@ -61,6 +64,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
 
   app.decorate('agents', agents)
   app.decorate('database', database)
+  app.decorate('integrations', integrations)
   app.decorate('runRegistry', runRegistry)
   app.decorate('chat', chat)
   app.decorate('approvals', approvals)
@@ -75,6 +79,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, databas
   app.addHook('onClose', async () => {
     leases.close()
     await runRegistry.drain(0)
+    await integrations.close()
     await files.close()
     await checkpointer.close()
     await runLog.close()

@@ -36,11 +36,14 @@ import uploadRoutes from '../routes/v1/uploads.ts'
 import type { AgentRegistry, ModelRegistry } from './agents/registry.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
+import { noIntegrations, type Integrations } from './tools/integrations.ts'
 
 export interface AppOptions {
   readonly config: Config
   readonly agents: AgentRegistry
   readonly models: ModelRegistry
+  /** Closed with the app; none when absent. */
+  readonly integrations?: Integrations
   /** Closed with the app. */
   readonly database: Database
   /** Silent when absent. */
@@ -48,7 +51,7 @@ export interface AppOptions {
 }
 
 /** The whole service, ready to listen or to be injected into. Every replaceable part is an option. */
-export async function buildApp ({ config, agents, models, database, log }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp ({ config, agents, models, integrations = noIntegrations, database, log }: AppOptions): Promise<FastifyInstance> {
   const app = Fastify({
     ...(log === undefined ? {} : { loggerInstance: log }),
     bodyLimit: config.maxBodyBytes,
@@ -76,7 +79,7 @@ export async function buildApp ({ config, agents, models, database, log }: AppOp
   await app.register(closeSignal)
   await app.register(streamReply, { heartbeatMs: config.heartbeatMs })
   await app.register(uploads, { config })
-  await app.register(services, { config, agents, models, database })
+  await app.register(services, { config, agents, models, integrations, database })
   await app.register(readiness)
 
   await app.register(openapi, { config, tags, components })

@@ -52,6 +52,9 @@ export const environmentSchema = z.object({
   OPENAI_BASE_URL: httpUrl().optional().meta({ meaning: 'Another address that speaks the OpenAI API' }),
   OFFLINE_WORD_DELAY_MS: milliseconds(0).default(15).meta({ meaning: 'Pause between two words of the offline model', unit: 'milliseconds' }),
 
+  EGRESS_ALLOW: list(isEgressEntry, 'hosts such as tools.internal or tools.internal:8080, addresses, or networks such as 10.0.0.0/8, separated by commas').default([])
+    .meta({ meaning: 'What integrations may reach beside public addresses: hosts, hosts with a port, addresses or networks, separated by commas' }),
+
   HEARTBEAT_MS: milliseconds(1).default(15_000).meta({ meaning: 'Silence on a stream after which a comment keeps it alive', unit: 'milliseconds' }),
   APPROVAL_TTL_MS: milliseconds(1).default(86_400_000).meta({ meaning: 'How long a call waits for approval before it counts as denied', unit: 'milliseconds' }),
   RUN_GRACE_MS: milliseconds(0).default(60_000).meta({ meaning: 'How long an ended run can still be read', unit: 'milliseconds' }),
@@ -242,6 +245,15 @@ function toTrustProxy (value: string, context: z.RefinementCtx<string>): boolean
   if (addresses.every((address) => /^(loopback|linklocal|uniquelocal)$/.test(address) || isAddress(address))) return addresses
   context.addIssue('expected true, false, a number of hops, or addresses separated by commas')
   return z.NEVER
+}
+
+/** A network, an address, or a host; the last two may have a port. */
+function isEgressEntry (value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/')
+  if (bits !== undefined) return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1)
+  if (isIP(value) !== 0) return true
+  const { host = '', port = '1' } = /^(?<host>\[[^\]]*\]|[a-z0-9][a-z0-9._-]*)(?::(?<port>\d{1,5}))?$/i.exec(value)?.groups ?? {}
+  return (host.startsWith('[') ? isIP(host.slice(1, -1)) === 6 : host !== '') && Number(port) >= 1 && Number(port) <= 65_535
 }
 
 function isAddress (value: string): boolean {

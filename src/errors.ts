@@ -103,6 +103,11 @@ export function shuttingDown (): AppError {
   return new AppError('shutting_down', 'The service is shutting down. Try again shortly.')
 }
 
+/** The address, which may tell of a network, is in the cause alone. */
+export function addressRefused (host: string, cause: unknown): AppError {
+  return new AppError('configuration_error', `The host "${host}" is at an address that this service may not reach.`, { cause })
+}
+
 /** The reason a run's signal carries when somebody stopped it; not a failure, so it has no code of its own. */
 export class RunStopped extends Error {
   readonly reason: string

@@ -1,6 +1,6 @@
 import { describe, json } from './describe.ts'
-import { agentExample, runResultExample } from './examples.ts'
-import { agentShape, pageShape, runResultShape } from './shapes.ts'
+import { agentExample, agentToolsExample, runResultExample } from './examples.ts'
+import { agentShape, agentToolsShape, pageShape, runResultShape } from './shapes.ts'
 
 export const agentReference = {
   list: describe({
@@ -10,6 +10,12 @@ export const agentReference = {
   get: describe({
     id: 'getAgent', tag: 'Agents', summary: 'Read one agent',
     answers: { 200: json('The agent', agentShape, agentExample) },
+    errors: ['not_found']
+  }),
+  tools: describe({
+    id: 'listAgentTools', tag: 'Agents', summary: 'List what an agent can use',
+    description: 'Tools that are known before a run, and the integrations that the caller may use.',
+    answers: { 200: json('Its tools and integrations', agentToolsShape, agentToolsExample) },
     errors: ['not_found']
   }),
   run: describe({

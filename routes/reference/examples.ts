@@ -37,6 +37,11 @@ export const agentExample = {
   fileUpload: false, vision: false, retrieval: false, suggestions: false
 }
 
+export const agentToolsExample = {
+  tools: [{ name: 'look_up_order', label: 'Orders', description: 'The state of an order.' }],
+  integrations: [{ name: 'docs', label: 'Handbook' }]
+}
+
 export const runResultExample = { output: 'At ten.', text: 'At ten.', usage, finishReason: 'stop', toolCalls: [] }
 
 export const usageLineExample = { model: 'openai:gpt-4.1-mini', agentPath: '', calls: 1, usage, estimated: false }

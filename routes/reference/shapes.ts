@@ -78,6 +78,11 @@ export const agentShape = named('Agent', z.object({
   fileUpload: z.boolean(), vision: z.boolean(), retrieval: z.boolean(), suggestions: z.boolean()
 }))
 
+export const agentToolsShape = named('AgentTools', z.object({
+  tools: z.array(z.object({ name: z.string(), label: z.string(), description: z.string() })),
+  integrations: z.array(z.object({ name: z.string(), label: z.string() }))
+}))
+
 export const runResultShape = named('RunResult', z.object({
   output: z.unknown(), text: z.string(), usage: usageShape, finishReason: finishReasonSchema,
   toolCalls: z.array(z.object({ callId: z.string(), toolName: z.string(), input: z.unknown(), output: z.unknown().optional(), error: z.string().optional() }))

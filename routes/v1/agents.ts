@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { agentView } from '../../src/agents/agent-view.ts'
+import { agentToolsView, agentView } from '../../src/agents/agent-view.ts'
 import { notFound } from '../../src/errors.ts'
 import { decodeConversation } from '../../src/protocols/ai-sdk/decode-conversation.ts'
 import { agentReference } from '../reference/agents.ts'
@@ -19,10 +19,10 @@ const runBody = z.object({
 const agents: RoutePlugin = async (app) => {
   app.get('/agents', { schema: { ...agentReference.list, querystring: pageQuery } }, async ({ query }) => pageOf(app.agents.list().map(agentView), query))
 
-  app.get('/agents/:agentId', { schema: { ...agentReference.get, params: agentParams } }, async ({ params }) => {
-    const agent = app.agents.find(params.agentId)
-    if (agent === undefined || agent.hidden) throw notFound('agent')
-    return agentView(agent)
+  app.get('/agents/:agentId', { schema: { ...agentReference.get, params: agentParams } }, async ({ params }) => agentView(shownAgent(params.agentId)))
+
+  app.get('/agents/:agentId/tools', { schema: { ...agentReference.tools, params: agentParams } }, async ({ params, principal }) => {
+    return agentToolsView(shownAgent(params.agentId), app.integrations, principal)
   })
 
   app.post('/agents/:agentId/run', { schema: { ...agentReference.run, params: agentParams, body: runBody } }, async (request, reply) => {
@@ -30,6 +30,12 @@ const agents: RoutePlugin = async (app) => {
     const conversation = input === undefined ? decodeConversation(messages, ['messages']) : [{ role: 'user', content: input } as const]
     return await app.headless.run(request.principal, { agentId: request.params.agentId, messages: conversation, threadId: rest.threadId, responseFormat: rest.responseFormat, tools: rest.tools, metadata: rest.metadata }, reply.closeSignal())
   })
+
+  function shownAgent (id: string) {
+    const agent = app.agents.find(id)
+    if (agent === undefined || agent.hidden) throw notFound('agent')
+    return agent
+  }
 }
 
 export default agents

@@ -63,6 +63,8 @@ export const agentSchema = z.strictObject({
   /** Folders that hold a SKILL.md. */
   skills: z.array(z.union([z.string().min(1), z.custom<URL>((value) => value instanceof URL, 'expected the path or the URL of a folder')])).default([]),
   memory: z.union([z.enum(['none', 'database', 'volatile']), z.custom<Memory>(isMemory, 'expected a memory, with the functions recall and remember')]).default('none'),
+  /** Names of integrations of the configuration; their tools come after the agent's own. */
+  integrations: z.array(z.string()).default([]),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
   agents: z.array(crewEntrySchema).default([]),
@@ -106,6 +108,7 @@ export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name' | '
   readonly name: string
   /** Full `provider:model`. */
   readonly model: string
+  /** Its own, and then a provider for each of its integrations. */
   readonly tools: readonly (Tool | ToolProvider)[]
   /** Those it may delegate to, in the registry by these keys. */
   readonly crew: readonly CrewMember[]

@@ -14,6 +14,8 @@ import { didYouMean } from './suggest.ts'
 export interface CheckContext {
   /** Tools of the configuration, which agents may name. */
   readonly tools: ReadonlyMap<string, Tool>
+  /** Integrations of the configuration; one that is not usable as it is has no provider and was reported. */
+  readonly integrations: ReadonlyMap<string, ToolProvider | undefined>
   /** The full id of a model, or why it cannot be used. */
   readonly resolveModel: (id: string | undefined) => { readonly id: string } | { readonly problem: string }
 }
@@ -26,14 +28,16 @@ export interface CheckedAgent {
 }
 
 /** One entry, with everything that is wrong with it. */
-export function checkAgent ({ value, places }: Entry, { tools, resolveModel }: CheckContext): CheckedAgent {
+export function checkAgent ({ value, places }: Entry, { tools, integrations, resolveModel }: CheckContext): CheckedAgent {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed(['expected an agent made by defineAgent, an entry with its attributes, or a file'])
   const { kind = 'agent', ...attributes } = value as { kind?: unknown }
   if (kind !== 'agent') return failed([`expected an agent, got a ${String(kind)}`])
   const { data, wrong, reasons } = parseAttributes(attributes)
   const { skills, problems: skillProblems } = checkSkills(data.skills, places)
-  // Tools that could not be read may have any name.
-  const own = { ...withSkillTools(resolveTools(data.tools, tools), skills), ...wrong.has('tools') ? { complete: false } : {} }
+  const connected = resolveIntegrations(data.integrations, integrations)
+  const listed = withSkillTools(resolveTools(data.tools, tools), skills)
+  // Tools that could not be read, or come when a run starts, may have any name.
+  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && !wrong.has('tools') && !wrong.has('integrations') }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const problems = [
@@ -41,6 +45,7 @@ export function checkAgent ({ value, places }: Entry, { tools, resolveModel }: C
     ...own.problems,
     ...skillProblems,
     ...pipelineProblems(data),
+    ...connected.problems,
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
     ...choiceProblems(data.toolChoice, own)
@@ -49,7 +54,7 @@ export function checkAgent ({ value, places }: Entry, { tools, resolveModel }: C
   const { agents, ...rest } = data
   const agent: Agent = Object.freeze({
     ...rest, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id,
-    tools: own.tools, crew: agents.map(crewMember), instructions: withCatalogue(data.instructions, skills)
+    tools: [...own.tools, ...connected.providers], crew: agents.map(crewMember), instructions: withCatalogue(data.instructions, skills)
   })
   return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
 }
@@ -117,6 +122,14 @@ function withSkillTools (own: OwnTools, skills: readonly Skill[]): OwnTools {
 function pipelineProblems ({ pipeline, ...data }: Attributes['data']): string[] {
   const unused = pipeline === undefined ? [] : (['tools', 'skills', 'requiredTools'] as const).filter((name) => data[name].length > 0)
   return unused.map((name) => `${name}: an agent of steps has none; its steps call what they need`)
+}
+
+function resolveIntegrations (listed: readonly string[], known: CheckContext['integrations']): { providers: readonly ToolProvider[], problems: readonly string[] } {
+  const problems = listed.flatMap((name, index) => {
+    if (!known.has(name)) return [`integrations[${index}]: unknown integration "${name}".${didYouMean(name, [...known.keys()])}`]
+    return listed.indexOf(name) < index ? [`integrations[${index}]: "${name}" is listed twice`] : []
+  })
+  return { providers: listed.flatMap((name) => known.get(name) ?? []), problems }
 }
 
 function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTools): string[] {

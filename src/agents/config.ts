@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import type { providerSchema } from '../models/providers.ts'
+import type { IntegrationDefinition } from '../tools/integration.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AgentDefinition, DefinedAgent } from './agent.ts'
 
-/** The shape of a configuration; its agents, tools and providers are checked one by one afterwards, so that all mistakes are found. */
+/** The shape of a configuration; its agents, tools, integrations and providers are checked one by one afterwards, so that all mistakes are found. */
 export const configSchema = z.strictObject({
   agents: z.array(z.unknown(), 'expected a list of agents, or of files that define them'),
   tools: z.array(z.unknown(), 'expected a list of tools made by defineTool').default([]),
+  integrations: z.record(z.string(), z.unknown(), 'expected integrations by name').default({}),
   providers: z.record(z.string(), z.unknown(), 'expected providers by name').default({}),
   defaultModel: z.string().min(1).optional(),
   defaultAgent: z.string().min(1).optional()
@@ -24,6 +26,8 @@ export interface ParleyConfig {
   agents: readonly (DefinedAgent | AgentDefinition | string)[]
   /** Tools that agents may name instead of importing them. */
   tools?: readonly Tool[]
+  /** Servers whose tools agents may have, by the name they are listed by. */
+  integrations?: Readonly<Record<string, IntegrationDefinition>>
   providers?: Readonly<Record<string, ProviderDefinition>>
   /** `provider:model` of agents that name none. */
   defaultModel?: string

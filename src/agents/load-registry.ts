@@ -1,9 +1,13 @@
 import type { z } from 'zod'
 import type { Config } from '../config.ts'
-import { createModelRegistry, type ModelRegistryOptions } from '../models/providers.ts'
+import { createModelRegistry } from '../models/providers.ts'
+import { createEgress } from '../tools/egress.ts'
+import type { IntegrationLog } from '../tools/integration-log.ts'
+import { createIntegrations, type Integrations } from '../tools/integrations.ts'
 import type { Agent } from './agent.ts'
 import { builtInConfig } from './built-in.ts'
 import { checkAgents, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
+import { checkIntegrations, type IntegrationContext } from './check-integrations.ts'
 import { collectEntries } from './collect-entries.ts'
 import { findConfig, loadConfigFile, shownPath } from './config-file.ts'
 import { configSchema } from './config.ts'
@@ -13,18 +17,19 @@ import { createModelResolver } from './model-resolver.ts'
 import type { AgentRegistry, ModelRegistry } from './registry.ts'
 
 export interface RegistryOptions {
-  readonly config: Pick<Config, 'parleyConfig' | 'defaultAgent' | 'defaultModel' | 'offlineWordDelayMs'>
+  readonly config: Pick<Config, 'parleyConfig' | 'defaultAgent' | 'defaultModel' | 'offlineWordDelayMs' | 'egressAllow'>
   /** Where `parley.config.*` is looked for. */
   readonly cwd: string
-  /** Where providers find their keys. */
+  /** Where providers find their keys and integrations their tokens. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Other models than the configured ones, for tests and for embedding. */
   readonly createModels?: typeof createModelRegistry
-  readonly log?: ModelRegistryOptions['log']
+  readonly log?: IntegrationLog | undefined
 }
 
 export interface LoadedRegistry extends AgentRegistry {
   readonly models: ModelRegistry
+  readonly integrations: Integrations
   /** The configuration file; absent when the built-in agent is served. */
   readonly file: string | undefined
   /** What the operator should know and what does not stop the start. */
@@ -43,8 +48,9 @@ interface Source {
 /** Loads and checks everything a deployment serves. Throws ConfigurationFaults with all mistakes at once. */
 export async function loadRegistry ({ config, cwd, env, log, createModels = createModelRegistry }: RegistryOptions): Promise<LoadedRegistry> {
   const load = createFileLoader()
-  const { value, path, shown, warnings, faults: ofFile } = await readSource(config.parleyConfig, cwd, load)
+  const { value, path, shown, warnings: ofSource, faults: ofFile } = await readSource(config.parleyConfig, cwd, load)
   const faults: Fault[] = [...ofFile]
+  const warnings = [...ofSource]
   const report: Report = (entry, reason) => faults.push({ file: shown, entry, reason })
   const reportVariable: Report = (entry, reason) => faults.push({ file: 'environment', entry, reason })
 
@@ -56,14 +62,16 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
   else if (modelProblem !== undefined) report('defaultModel', modelProblem)
 
   const tools = checkTools(value.tools, report)
+  const integrations = prepareIntegrations(value.integrations, { config, env, log, report, warn: (entry, warning) => warnings.push(`${shown}: ${entry}: ${warning}`) })
+  const offered = new Map(Object.keys(value.integrations).map((name) => [name, integrations.providers.get(name)]))
   const { entries, faults: unread } = await collectEntries(value.agents, { configPath: path ?? shown, cwd, load })
-  const checked = checkAgents(entries, { tools, resolveModel: createModelResolver(models, { providers: reported }) })
+  const checked = checkAgents(entries, { tools, integrations: offered, resolveModel: createModelResolver(models, { providers: reported }) })
   faults.push(...unread, ...checked.faults)
   if (faults.length === 0 && checked.registered.length === 0) report('agents', 'no agents: expected at least one that is not abstract')
   // In a file that could not be read the default agent may well be.
   if (unread.length === 0) checkDefaultAgent(checked, { value, config, report, reportVariable })
   if (faults.length > 0) throw new ConfigurationFaults(faults)
-  return { ...createRegistry(checked, config.defaultAgent ?? value.defaultAgent), models, file: path, warnings: [...warnings, ...checked.warnings] }
+  return { ...createRegistry(checked, config.defaultAgent ?? value.defaultAgent), models, integrations, file: path, warnings: [...warnings, ...checked.warnings] }
 }
 
 async function readSource (named: string | undefined, cwd: string, load: LoadFile): Promise<Source> {
@@ -75,6 +83,11 @@ async function readSource (named: string | undefined, cwd: string, load: LoadFil
   const read = await loadConfigFile(found.path, { load, shown })
   if (!read.ok) throw new ConfigurationFaults(read.faults)
   return { value: read.value, faults: read.faults, path: found.path, shown, warnings: found.ignored.map((other) => `${shownPath(other, cwd)} is not read, because ${shown} is there.`) }
+}
+
+function prepareIntegrations (listed: Source['value']['integrations'], { config, env, log, report, warn }: Pick<RegistryOptions, 'config' | 'env' | 'log'> & { report: Report, warn: IntegrationContext['warn'] }): Integrations {
+  const egress = createEgress({ allow: config.egressAllow })
+  return createIntegrations({ integrations: checkIntegrations(listed, { env, egress, report, warn }), env, egress, log })
 }
 
 function checkDefaultAgent (checked: CheckedAgents, { value, config, report, reportVariable }: { value: Source['value'], config: RegistryOptions['config'], report: Report, reportVariable: Report }): void {

@@ -4,6 +4,7 @@ import type { ToolProvider } from '../agents/agent.ts'
 import type { JsonSchema, ModelMessage, ModelTool } from '../models/model.ts'
 import type { Tool } from '../tools/tool.ts'
 import { isCrewTool, type Crew } from './crew-tools.ts'
+import { ToolsUnavailable } from '../tools/tools-unavailable.ts'
 import type { RunLogger } from './log.ts'
 
 export interface OfferedTool {
@@ -46,7 +47,8 @@ export async function assembleTools ({ tools: sources, crew: crewFor }: ToolSour
       return [await source(context)].flat() as Tool[]
     } catch (error) {
       log.warn({ err: error }, 'a tool provider failed')
-      unavailable.push({ stage: 'tools', detail: 'Some tools are not available right now.' })
+      const { stage, detail } = error instanceof ToolsUnavailable ? error : { stage: 'tools', detail: 'Some tools are not available right now.' }
+      unavailable.push({ stage, detail })
       return []
     }
   }))

@@ -33,7 +33,7 @@ function zodCheck (schema: z.ZodType): (value: unknown) => Checked {
 
 function jsonCheck (schema: JsonSchema): (value: unknown) => Checked {
   // Lenient on keywords: schemas of other people's tools carry vendor extensions.
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false })
   addFormats.default(ajv)
   const validate = ajv.compile(schema)
   return (value) => {

@@ -24,6 +24,7 @@ export function uploadBody (content: string): Buffer {
 export const routeCases: Readonly<Record<string, RouteCase>> = {
   'GET /v1/agents': { stranger: 'own' },
   'GET /v1/agents/:agentId': { stranger: 'own' },
+  'GET /v1/agents/:agentId/tools': { stranger: 'own' },
   'POST /v1/agents/:agentId/run': { stranger: 'own', bodies: ({ threadId }) => [{ input: 'Hi' }, { input: 'Hi', threadId }] },
   'POST /v1/agents/:agentId/ag-ui': { stranger: 'own', bodies: ({ threadId, runId }) => [{ threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }] },
   'GET /v1/models': { stranger: 'own' },

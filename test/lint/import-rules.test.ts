@@ -41,6 +41,7 @@ const refused = [
   { file: 'src/runs/registry.ts', imports: 'fastify-plugin' },
   { file: 'plugins/metrics.ts', imports: 'prom-client' },
   { file: 'src/runs/registry.ts', imports: '@opentelemetry/api' },
+  { file: 'src/tools/tool.ts', imports: '@modelcontextprotocol/sdk/types.js' },
   { file: 'src/metrics/run-metrics.ts', imports: '../database/database.ts' },
   { file: 'src/runs/registry.ts', imports: './run-log' },
   { file: 'test/src/runs/registry.test.ts', imports: '../../../src/runs/registry' }
@@ -61,6 +62,7 @@ const allowed = [
   { file: 'src/models/openai-chat.ts', imports: 'openai' },
   { file: 'src/metrics/run-metrics.ts', imports: 'prom-client' },
   { file: 'src/tracing/tracer.ts', imports: '@opentelemetry/api' },
+  { file: 'src/tools/mcp/mcp-client.ts', imports: '@modelcontextprotocol/sdk/types.js' },
   { file: 'src/errors.ts', imports: '@fastify/error' },
   { file: 'src/app.ts', imports: 'fastify' },
   { file: 'plugins/runs.ts', imports: '../src/runs/registry.ts' },

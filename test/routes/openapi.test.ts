@@ -31,7 +31,7 @@ type Named = Operation & { readonly name: string }
 const publicRoutes = ['GET /health', 'GET /ready', 'GET /metrics', 'GET /openapi.json']
 const table = [
   ...publicRoutes,
-  'GET /v1/agents', 'GET /v1/agents/{agentId}', 'POST /v1/agents/{agentId}/run', 'POST /v1/agents/{agentId}/ag-ui',
+  'GET /v1/agents', 'GET /v1/agents/{agentId}', 'GET /v1/agents/{agentId}/tools', 'POST /v1/agents/{agentId}/run', 'POST /v1/agents/{agentId}/ag-ui',
   'POST /v1/threads', 'GET /v1/threads', 'DELETE /v1/threads',
   'GET /v1/threads/{threadId}', 'PATCH /v1/threads/{threadId}', 'DELETE /v1/threads/{threadId}', 'GET /v1/threads/{threadId}/usage',
   'GET /v1/threads/{threadId}/messages', 'POST /v1/threads/{threadId}/messages', 'GET /v1/threads/{threadId}/messages/{messageId}/siblings',

@@ -24,6 +24,7 @@ t.test('an empty environment gives the defaults, frozen', async (t) => {
     maxUploadFiles: 10,
     inlineTextChars: 4000,
     offlineWordDelayMs: 15,
+    egressAllow: [],
     heartbeatMs: 15_000,
     approvalTtlMs: 86_400_000,
     runGraceMs: 60_000,
@@ -68,6 +69,11 @@ t.test('a variable that is set to nothing counts as absent', async (t) => {
   t.match(loadConfig({ PORT: '', OPENAI_API_KEY: '  ', HOST: '' }), { port: 3000, host: '127.0.0.1', openaiApiKey: undefined })
 })
 
+t.test('EGRESS_ALLOW takes hosts, addresses and networks, the first two with a port or without', async (t) => {
+  const entries = ['tools.internal', 'localhost:8931', '127.0.0.1', '127.0.0.1:8931', '10.0.0.0/8', '::1', '[::1]:8931', 'fd00::/8']
+  t.strictSame(loadConfig({ EGRESS_ALLOW: entries.join(' , ') }).egressAllow, entries)
+})
+
 t.test('TRUST_PROXY takes a flag, a number of hops, or addresses', async (t) => {
   for (const [text, value] of [['true', true], ['false', false], ['2', 2], ['loopback, 10.0.0.0/8', ['loopback', '10.0.0.0/8']]] as const) {
     t.strictSame(loadConfig({ TRUST_PROXY: text }).trustProxy, value, text)
@@ -79,7 +85,8 @@ const refused: readonly { readonly [name: string]: string }[] = [
   { AUTH: 'basic' }, { AUTH: 'keys', AUTH_KEYS: 'alice' }, { AUTH: 'keys', AUTH_KEYS: '[]' }, { AUTH: 'keys', AUTH_KEYS_FILE: 'no/such/file' },
   { AUTH: 'jwt', AUTH_JWT_SECRET: 'too short' }, { AUTH: 'jwt', AUTH_JWKS_URL: 'file:///etc/keys.json' }, { AUTH_AUDIENCE: ' , ' }, { AUTH_FAILURES_PER_MINUTE: '-1' }, { RATE_LIMIT_PER_MINUTE: 'many' },
   { AUTH_ALLOW_ANONYMOUS: 'yes' }, { CORS_ORIGINS: 'https://a.example/path' }, { CORS_ORIGINS: 'a.example' }, { CORS_ORIGINS: 'ftp://a.example' },
-  { DATABASE_URL: 'mysql://localhost/x' }, { PUBLIC_URL: 'chat.example.com' }, { OPENAI_BASE_URL: 'file:///etc' }, { LOG_LEVEL: 'loud' }, { TRUST_PROXY: 'maybe' }, { MAX_BODY_BYTES: '0' }
+  { DATABASE_URL: 'mysql://localhost/x' }, { PUBLIC_URL: 'chat.example.com' }, { OPENAI_BASE_URL: 'file:///etc' }, { LOG_LEVEL: 'loud' }, { TRUST_PROXY: 'maybe' }, { MAX_BODY_BYTES: '0' },
+  { EGRESS_ALLOW: 'http://tools.internal' }, { EGRESS_ALLOW: '10.0.0.0/33' }, { EGRESS_ALLOW: 'fd00::/129' }, { EGRESS_ALLOW: 'tools.internal/8' }, { EGRESS_ALLOW: 'tools:0' }, { EGRESS_ALLOW: 'tools:65536' }, { EGRESS_ALLOW: '[10.0.0.1]:80' }, { EGRESS_ALLOW: '*' }
 ]
 
 for (const env of refused) {

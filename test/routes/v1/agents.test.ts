@@ -4,6 +4,8 @@ import { agentId } from '../../../src/agents/ids.ts'
 import { AppError } from '../../../src/errors.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
 import { getJson, startApp, until } from '../../helpers/app.ts'
+import { startConfigured } from '../../helpers/integrations.ts'
+import { startMcpServer } from '../../helpers/mcp-server.ts'
 import { scriptedModel, toolCall } from '../../helpers/scripted-model.ts'
 import { refused, send } from '../request.ts'
 
@@ -34,6 +36,21 @@ t.test('an agent is shown by id and by key, and a hidden one is not there', asyn
   t.strictSame(await getJson(`${url}/v1/agents/${agentId('tester')}`), tester)
   t.notMatch(JSON.stringify(tester), /instructions|Do test/)
   for (const id of ['ghost', agentId('ghost')]) refused(t, await send(url, 'GET', `/v1/agents/${id}`), { status: 404, code: 'not_found' }, id)
+})
+
+t.test('what an agent can use is listed by label, without asking for it', async (t) => {
+  const server = await startMcpServer(t)
+  const integrations = `{ docs: { type: 'mcp', title: 'Handbook', url: '${server.url}' }, plain: { type: 'mcp', command: 'no-such-command' }, staff: { type: 'mcp', command: 'no-such-command', roles: ['staff'] } }`
+  const tools = "[{ kind: 'tool', name: 'own', title: 'My own', description: 'It is mine.', input: { type: 'object' } }, { kind: 'tool', name: 'bare', description: '' }, () => []]"
+  const { url } = await startConfigured(t, { config: `{ integrations: ${integrations}, agents: [{ key: 'full', tools: ${tools}, integrations: ['plain', 'docs', 'staff'] }, { key: 'empty' }, { key: 'ghost', hidden: true }], defaultAgent: 'full' }` })
+  const list = (id: string) => send(url, 'GET', `/v1/agents/${id}/tools`)
+  t.strictSame((await list('full')).json, {
+    tools: [{ name: 'own', label: 'My own', description: 'It is mine.' }, { name: 'bare', label: 'bare', description: '' }],
+    integrations: [{ name: 'plain', label: 'plain' }, { name: 'docs', label: 'Handbook' }]
+  })
+  t.strictSame((await list(agentId('empty'))).json, { tools: [], integrations: [] })
+  for (const id of ['ghost', 'nobody']) refused(t, await list(id), { status: 404, code: 'not_found' }, id)
+  t.equal(server.heard.length, 0)
 })
 
 t.test('a run of an input answers with its text and keeps nothing', async (t) => {

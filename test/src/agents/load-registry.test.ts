@@ -136,6 +136,28 @@ t.test('an agent of steps is registered like any other, and every agent has the 
   t.match([registry.find('kept')?.memory, registry.find('plain')?.memory, registry.find('plain')?.pipeline], ['database', 'none', undefined])
 })
 
+t.test("an agent's integrations are providers after its own tools, from code and from YAML", async (t) => {
+  const integrations = "{ docs: defineIntegration({ type: 'mcp', url: 'https://docs.example.com/mcp', userToken: () => 'x' }), files: { type: 'mcp', command: 'node', args: ['server.js'], passEnv: ['FILES_KEY'] } }"
+  const registry = await load(t, {
+    'parley.config.ts': `
+      import { defineAgent, defineConfig, defineIntegration, defineTool } from 'parley'
+      export default defineConfig({ agents: [defineAgent({ key: 'a', tools: [defineTool({ name: 'own' })], integrations: ['files', 'docs'], requiredTools: ['docs_search'] }), 'b.yaml'], integrations: ${integrations} })`,
+    'b.yaml': 'key: b\nintegrations: [docs]\ntoolChoice: { tool: docs_search }\n'
+  }, { FILES_KEY: 'key' })
+  t.match(registry.find('a'), { integrations: ['files', 'docs'], tools: [{ name: 'own' }, Function, Function] })
+  t.equal(registry.find('a')?.tools[2], registry.find('b')?.tools[0], 'agents share them')
+  t.strictSame(registry.warnings, [], 'what tools there will be is known when a run starts')
+  const yaml = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, integrations: [docs] }]\nintegrations:\n  docs: { type: mcp, url: "https://docs.example.com/sse", transport: sse, tokenEnv: DOCS_TOKEN, headers: { x-team: blue }, title: Handbook, roles: [staff] }\n' }, { DOCS_TOKEN: 'x' })
+  t.strictSame(yaml.integrations.list(['docs'], { tenantId: 'default', userId: 'ada', roles: ['staff'] }), [{ name: 'docs', label: 'Handbook' }])
+})
+
+t.test('an integration at a private address is a warning, unless EGRESS_ALLOW names it', async (t) => {
+  const files = { 'parley.config.yaml': 'agents: [{ key: a }]\nintegrations: { near: { type: mcp, url: "http://10.1.2.3/mcp" }, here: { type: mcp, url: "http://localhost:8931/mcp" }, named: { type: mcp, url: "http://tools.internal/mcp" } }\n' }
+  const warning = (name: string) => `parley.config.yaml: integrations.${name}: its URL is of a private address, which EGRESS_ALLOW does not name: its tools will not be available`
+  t.strictSame((await load(t, files)).warnings, [warning('near'), warning('here')])
+  t.strictSame((await load(t, files, { EGRESS_ALLOW: 'localhost:8931,10.0.0.0/8' })).warnings, [])
+})
+
 const mistakes: readonly { name: string, files: Files, env?: Files, lines: readonly (string | RegExp)[] }[] = [
   {
     name: 'wrong values and unknown attributes',
@@ -252,6 +274,29 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
     lines: [/^parley\.config\.yaml: providers\.bad: unknown attribute "url"/, /^parley\.config\.yaml: defaultModel: .*FAR_KEY/, /agent "a": model: .*"nowhere"/, /agent "c": model: .*FAR_KEY/]
   },
   {
+    name: 'integrations that cannot be what they say',
+    files: {
+      'parley.config.mjs': `export default { agents: [{ key: 'a' }], integrations: {
+        plain: 'https://example.com', both: { type: 'mcp', url: 'https://example.com', command: 'node' }, none: { type: 'mcp' }, other: { type: 'rest', url: 'https://example.com' },
+        typo: { type: 'mcp', url: 'ftp://example.com', tokenenv: 'X' }, mixed: { type: 'mcp', command: 'node', headers: {} }, secret: { type: 'mcp', url: 'https://ada:pass-word@example.com' },
+        two: { type: 'mcp', url: 'https://example.com', tokenEnv: 'THERE', userToken: 'token' }, lacking: { type: 'mcp', url: 'https://example.com', tokenEnv: 'NOT_THERE' }, passing: { type: 'mcp', command: 'node', passEnv: ['THERE', 'EMPTY', 'GONE'] },
+        split: { type: 'mcp', url: 'https://example.com', headers: { 'x-a': 'pass-word\\r\\nx-b: 1' } }, 'a name': { type: 'mcp', command: 'node' }, odd: { type: 'mcp', url: 'https://example.com', userToken: 7, roles: [] }
+      } }\n`
+    },
+    env: { THERE: 'x', EMPTY: '  ' },
+    lines: [
+      /^parley\.config\.mjs: integrations\.plain: expected an integration/, /integrations\.both: expected either "url" or "command"$/, /integrations\.none: expected either/, /integrations\.other: type: expected 'mcp'$/,
+      /integrations\.typo: url: expected an http or https URL$/, /integrations\.typo: unknown attribute "tokenenv"\. Did you mean "tokenEnv"\?$/, /integrations\.mixed: unknown attribute "headers"\./, /integrations\.secret: url: expected no credentials/,
+      /integrations\.two: expected either "tokenEnv" or "userToken"/, /integrations\.lacking: needs the environment variable NOT_THERE$/, /integrations\.passing: needs the environment variable EMPTY$/, /integrations\.passing: needs the environment variable GONE$/,
+      /integrations\.split: headers: expected names and values that HTTP allows$/, /integrations\.a name: expected a name of letters/, /integrations\.odd: userToken: /, /integrations\.odd: roles: /
+    ]
+  },
+  {
+    name: 'integrations of an agent that are not there, and those that are faulty only where they are listed',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, integrations: [doc, bad, docs, docs], toolChoice: { tool: docs_search } }, { key: b, integrations: docs }]\nintegrations: { docs: { type: mcp, command: node }, bad: { type: mcp } }\n' },
+    lines: [/integrations\.bad: expected either/, 'parley.config.yaml: agent "a": integrations[0]: unknown integration "doc". Did you mean "docs"?', 'parley.config.yaml: agent "a": integrations[3]: "docs" is listed twice', /agent "b": integrations: expected array/]
+  },
+  {
     name: 'a default model of the environment that is not there',
     files: { 'parley.config.yaml': 'agents: [{ key: a }]\n' },
     env: { DEFAULT_MODEL: 'nowhere:x' },
@@ -304,6 +349,7 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
 for (const { name, files, env, lines } of mistakes) {
   t.test(`all mistakes are reported at once with file and entry: ${name}`, async (t) => {
     const found = await faultsOf(t, files, env)
+    t.notMatch(found.join(), /pass-word/)
     for (const line of lines) t.ok(found.some((candidate) => typeof line === 'string' ? candidate === line : line.test(candidate)), `${line} in\n${found.join('\n')}`)
     t.equal(found.length, lines.length, found.join('\n'))
   })

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { agentId } from '../../../src/agents/ids.ts'
 import { createKeyVerifier } from '../../../src/auth/key-verifier.ts'
 import { main } from '../../../src/cli/main.ts'
+import { startMcpServer } from '../../helpers/mcp-server.ts'
 
 t.test('check says that the configuration is usable and what it holds', async (t) => {
   const { code, out, err } = await parley(t, ['check'], { files: { 'parley.config.yaml': 'agents: [{ key: a }, { key: b, hidden: true }]\n' } })
@@ -24,6 +25,13 @@ t.test('check takes the file to check, and passes warnings on', async (t) => {
   t.match(err, /^warning: other\.json: agent "a": requiredTools: .*\n$/)
   t.equal(code, 0)
   t.match(await parley(t, ['check', 'gone.json'], { files }), { code: 1, err: /^gone\.json: does not exist\n/ })
+})
+
+t.test('check connects to no integration', async (t) => {
+  const server = await startMcpServer(t)
+  const config = { agents: [{ key: 'a', integrations: ['far', 'near'] }], integrations: { far: { type: 'mcp', url: server.url }, near: { type: 'mcp', command: 'no-such-command' } } }
+  const { code, err } = await parley(t, ['check'], { files: { 'parley.config.json': JSON.stringify(config) }, env: { EGRESS_ALLOW: '127.0.0.1' } })
+  t.strictSame({ code, err, heard: server.heard }, { code: 0, err: '', heard: [] })
 })
 
 t.test('agents lists all of them, hidden ones marked, in columns', async (t) => {
