@@ -48,7 +48,7 @@ export interface ChatOptions {
   readonly headers?: Record<string, string>
   readonly body?: object
   readonly prepareSendMessagesRequest?: (request: { id: string, messages: readonly ClientMessage[], trigger: string, messageId?: string }) => { body: object }
-  readonly sendAutomatically?: 'when-tools-are-answered'
+  readonly sendAutomatically?: 'when-tools-are-answered' | 'when-approvals-are-answered'
   readonly onData?: (part: Chunk) => void
   readonly onToolCall?: (call: { toolCall: { toolCallId: string, toolName: string, input: unknown } }) => void
   readonly onError?: (error: Error) => void
@@ -59,6 +59,8 @@ interface ClientPackage {
   readonly AbstractChat: new (options: object) => Chat
   readonly DefaultChatTransport: new (options: object) => object
   readonly lastAssistantMessageIsCompleteWithToolCalls: (input: { messages: readonly ClientMessage[] }) => boolean
+  /** Not in ai 5. */
+  readonly lastAssistantMessageIsCompleteWithApprovalResponses?: (input: { messages: readonly ClientMessage[] }) => boolean
   readonly uiMessageChunkSchema: unknown
   readonly parseJsonEventStream: (input: { stream: ReadableStream<Uint8Array>, schema: unknown }) => ReadableStream<{ success: true, value: Chunk } | { success: false, error: Error }>
   readonly readUIMessageStream: (input: { stream: ReadableStream<Chunk>, message?: ClientMessage, onError: (error: unknown) => void }) => AsyncIterable<ClientMessage>
@@ -95,10 +97,11 @@ export async function foldStream (client: ClientName, bytes: string | readonly s
 
 /** A chat of that version over real requests to `api`, its messages in memory. */
 export async function createChat (client: ClientName, options: ChatOptions): Promise<Chat> {
-  const { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithToolCalls } = await load(client)
+  const { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithToolCalls, lastAssistantMessageIsCompleteWithApprovalResponses } = await load(client)
   const { api, id, messages = [], sendAutomatically, fetch, headers, body, prepareSendMessagesRequest, onData, onToolCall, onError, onFinish } = options
   const transport = new DefaultChatTransport(present({ api, fetch, headers, body, prepareSendMessagesRequest }))
-  const sendAutomaticallyWhen = sendAutomatically === undefined ? undefined : lastAssistantMessageIsCompleteWithToolCalls
+  const conditions = { 'when-tools-are-answered': lastAssistantMessageIsCompleteWithToolCalls, 'when-approvals-are-answered': lastAssistantMessageIsCompleteWithApprovalResponses }
+  const sendAutomaticallyWhen = sendAutomatically === undefined ? undefined : conditions[sendAutomatically]
   return new AbstractChat(present({ id, transport, state: createState(messages), sendAutomaticallyWhen, onData, onToolCall, onError, onFinish }))
 }
 

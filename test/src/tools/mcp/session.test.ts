@@ -114,7 +114,7 @@ t.test('calls that fail break the circuit too, and those of tools that fail do n
 })
 
 t.test('a list that does not come in time is not waited for, and tools that do not answer are those of a slow server', async (t) => {
-  const silent = await world(t, { list: async () => await new Promise(() => {}) }, { timeoutMs: 100 })
+  const silent = await world(t, { list: async () => await new Promise(() => {}) }, { timeoutMs: 2_000 })
   await t.rejects(silent.tools(), { message: 'far: "far" is not available right now.' })
   await until('it is told', () => silent.server.count('notifications/cancelled') === 1 || silent.server.count('DELETE') === 1, patienceMs)
 
