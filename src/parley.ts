@@ -2,7 +2,7 @@
 export { defineAgent } from './agents/agent.ts'
 export type { AgentDefinition, DefinedAgent, ToolProvider } from './agents/agent.ts'
 export { defineConfig } from './agents/config.ts'
-export type { ParleyConfig, ProviderDefinition } from './agents/config.ts'
+export type { ModelDefinition, ParleyConfig, ProviderDefinition } from './agents/config.ts'
 export { prompt } from './agents/prompt.ts'
 export type { AttachedFile } from './messages/attachment.ts'
 export type { JsonSchema, ModelMessage, ModelSettings, ToolChoice } from './models/model.ts'

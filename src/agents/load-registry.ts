@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { createModelRegistry, type ModelRegistryOptions } from '../models/providers.ts'
 import type { Agent } from './agent.ts'
 import { builtInConfig } from './built-in.ts'
-import { checkAgents, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
+import { checkAgents, checkModels, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
 import { collectEntries } from './collect-entries.ts'
 import { findConfig, loadConfigFile, shownPath } from './config-file.ts'
 import { configSchema } from './config.ts'
@@ -50,7 +50,8 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
 
   const providers = checkProviders(value.providers, report)
   const reported = Object.keys(value.providers).filter((name) => providers[name] === undefined)
-  const models = createModels({ providers, env, log, defaultModel: config.defaultModel ?? value.defaultModel, wordDelayMs: config.offlineWordDelayMs })
+  const facts = checkModels(value.models, Object.keys(value.providers), report)
+  const models = createModels({ providers, facts, env, log, defaultModel: config.defaultModel ?? value.defaultModel, wordDelayMs: config.offlineWordDelayMs })
   const modelProblem = reported.some((name) => models.defaultModel.startsWith(`${name}:`)) ? undefined : models.problem(models.defaultModel)
   if (modelProblem !== undefined && config.defaultModel !== undefined) reportVariable('DEFAULT_MODEL', modelProblem)
   else if (modelProblem !== undefined) report('defaultModel', modelProblem)

@@ -1,5 +1,6 @@
 import { storageUnavailable, toPublicError } from '../errors.ts'
 import { isTerminal, type FinishReason, type RunEventBody, type TerminalEvent } from '../events/run-event.ts'
+import { totalCost } from '../events/cost.ts'
 import { addUsage, noUsage } from '../events/usage.ts'
 import { createAssembler } from '../messages/assembler.ts'
 import type { MessagePart } from '../messages/parts.ts'
@@ -107,7 +108,7 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
       parts,
       finishReason: finishReason ?? fallbackReason(end),
       usage,
-      costUsd: undefined,
+      costUsd: totalCost(usageRecords.map((record) => record.costUsd)),
       usageRecords,
       discardMessage: end.type === 'run-stopped' && saysNothing(parts),
       ...(failed ? { errorCode: end.code, errorRef: end.ref } : {})

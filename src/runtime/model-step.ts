@@ -4,6 +4,7 @@ import { callModel, type Retry } from '../models/call-model.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/model.ts'
+import { costOf } from '../models/prices.ts'
 import { delay } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
@@ -64,6 +65,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   let textIsWhole = false
   let characters = 0
   let usage: Usage | undefined
+  let costUsd: number | undefined
   let finishReason: FinishReason = 'other'
   const watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
   let silent = true
@@ -80,7 +82,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     }
   } catch (error) {
     const unreported = usage === undefined && characters > 0 ? [reportUsage(estimateUsage(request, characters), true)] : []
-    watch?.end({ ok: false, error, usage })
+    watch?.end({ ok: false, error, usage, costUsd })
     if (unreported.length > 0) yield unreported
     throw error
   }
@@ -88,7 +90,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   const closing: RunEventBody[] = []
   blocks.close(afterHeld(closing))
   if (usage === undefined) closing.push(reportUsage(estimateUsage(request, characters), true))
-  watch?.end({ ok: true, usage: usage!, finishReason, text: text.toString(), calls }) // reported above at the latest
+  watch?.end({ ok: true, usage: usage!, costUsd, finishReason, text: text.toString(), calls }) // reported above at the latest
   if (closing.length > 0) yield closing
   return { text: text.toString(), reasoning, calls, finishReason, usage: usage!, held: held ?? [] }
 
@@ -193,8 +195,9 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
 
   function reportUsage (buckets: Usage, estimated: boolean): RunEventBody {
     usage = buckets
-    recordUsage(state, buckets)
-    return { type: 'usage', model: model.id, buckets, ...(estimated ? { estimated } : {}) }
+    costUsd = costOf(model, buckets)
+    recordUsage(state, buckets, costUsd)
+    return { type: 'usage', model: model.id, buckets, ...(costUsd === undefined ? {} : { costUsd }), ...(estimated ? { estimated } : {}) }
   }
 
   function titleOf (modelName: string): { title?: string } {

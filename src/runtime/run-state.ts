@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { addCost } from '../events/cost.ts'
 import { addUsage, noUsage, type Usage } from '../events/usage.ts'
 import type { ModelMessage } from '../models/model.ts'
 
@@ -9,6 +10,8 @@ export interface RunState {
   step: number
   toolCalls: number
   usage: Usage
+  /** Of all calls, in US dollars; undefined once the price of one is not known. */
+  costUsd: number | undefined
   readonly calledTools: Set<string>
   reminders: number
   nextBlockId: () => string
@@ -27,6 +30,7 @@ export function createRunState (history: readonly ModelMessage[]): RunState {
     step: 0,
     toolCalls: 0,
     usage: noUsage,
+    costUsd: 0,
     calledTools: new Set(),
     reminders: 0,
     nextBlockId: () => `b${++blocks}`,
@@ -43,6 +47,7 @@ export function createRunState (history: readonly ModelMessage[]): RunState {
   }
 }
 
-export function recordUsage (state: RunState, usage: Usage): void {
+export function recordUsage (state: RunState, usage: Usage, costUsd: number | undefined): void {
   state.usage = addUsage(state.usage, usage)
+  state.costUsd = addCost(state.costUsd, costUsd)
 }
