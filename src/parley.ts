@@ -1,6 +1,7 @@
 /** What configuration and agent files import as 'parley'. */
 export { defineAgent } from './agents/agent.ts'
 export type { AgentDefinition, DefinedAgent, ToolProvider } from './agents/agent.ts'
+export type { Budget } from './agents/budget.ts'
 export { defineConfig } from './agents/config.ts'
 export type { ModelDefinition, ParleyConfig, ProviderDefinition } from './agents/config.ts'
 export { prompt } from './agents/prompt.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
+import { budgetSchema } from './budget.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
@@ -60,6 +61,7 @@ export const agentSchema = z.strictObject({
   toolConcurrency: positive.default(4),
   toolTimeoutMs: milliseconds.default(120_000),
   timeouts: timeoutsSchema.prefault({}),
+  budget: budgetSchema.optional(),
   titleGeneration: z.boolean().default(true),
   onDisconnect: z.enum(['continue', 'stop']).default('continue'),
   protocol: z.enum(protocolNames).default('ai-sdk'),

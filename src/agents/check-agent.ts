@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ModelFacts } from '../models/model-facts.ts'
 import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
@@ -10,6 +11,8 @@ import { didYouMean } from './suggest.ts'
 export interface CheckContext {
   /** Tools of the configuration, which agents may name. */
   readonly tools: ReadonlyMap<string, Tool>
+  /** What is known of a model, by its full id. */
+  readonly factsOf: (id: string) => ModelFacts | undefined
   /** The full id of a model, or why it cannot be used. */
   readonly resolveModel: (id: string | undefined) => { readonly id: string } | { readonly problem: string }
 }
@@ -22,7 +25,7 @@ export interface CheckedAgent {
 }
 
 /** One entry, with everything that is wrong with it. */
-export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckContext): CheckedAgent {
+export function checkAgent ({ value }: Entry, { tools, factsOf, resolveModel }: CheckContext): CheckedAgent {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed(['expected an agent made by defineAgent, an entry with its attributes, or a file'])
   const { kind = 'agent', ...attributes } = value as { kind?: unknown }
   if (kind !== 'agent') return failed([`expected an agent, got a ${String(kind)}`])
@@ -40,7 +43,7 @@ export function checkAgent ({ value }: Entry, { tools, resolveModel }: CheckCont
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
   const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools })
-  return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
+  return { agent, problems, warnings: [...missingRequired(data.requiredTools, own), ...unknownFacts(agent, factsOf)] }
 }
 
 interface Attributes {
@@ -96,6 +99,13 @@ function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTo
 function missingRequired (required: readonly string[], { names, complete }: OwnTools): string[] {
   if (!complete) return []
   return required.filter((name) => !names.has(name)).map((name) => `requiredTools: the agent has no tool "${name}", so nothing is required.${didYouMean(name, [...names])}`)
+}
+
+/** What an agent asks for that needs to be known of its model, and is not. */
+function unknownFacts ({ budget, model }: Agent, factsOf: CheckContext['factsOf']): string[] {
+  const missing = (id: string) => factsOf(id)?.prices === undefined
+  if (budget?.costUsd === undefined || !missing(model)) return []
+  return [`budget: nothing is known of the price of "${model}", so its calls count as no dollars. Say it under "models" of the configuration.`]
 }
 
 function failed (problems: readonly string[]): CheckedAgent {

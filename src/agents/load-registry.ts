@@ -58,7 +58,7 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
 
   const tools = checkTools(value.tools, report)
   const { entries, faults: unread } = await collectEntries(value.agents, { configPath: path ?? shown, cwd, load })
-  const checked = checkAgents(entries, { tools, resolveModel: createModelResolver(models, { providers: reported }) })
+  const checked = checkAgents(entries, { tools, factsOf: (id) => facts.get(id), resolveModel: createModelResolver(models, { providers: reported }) })
   faults.push(...unread, ...checked.faults)
   if (faults.length === 0 && checked.registered.length === 0) report('agents', 'no agents: expected at least one that is not abstract')
   // In a file that could not be read the default agent may well be.

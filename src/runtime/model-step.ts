@@ -10,7 +10,8 @@ import type { Batch } from '../streams/batch.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
-import { recordUsage, type RunState } from './run-state.ts'
+import type { RunState } from './run-state.ts'
+import type { Reservation } from './ledger.ts'
 import type { RunLogger } from './log.ts'
 import type { RunObserver } from './run-observer.ts'
 import type { Toolset } from './toolset.ts'
@@ -22,6 +23,8 @@ export interface ModelStepInput {
   readonly state: RunState
   readonly timeouts: { readonly firstTokenMs: number, readonly idleMs: number }
   readonly signal: AbortSignal
+  /** What the run's budgets keep for this call; released when it is over. */
+  readonly reservation?: Reservation | undefined
   /** Keeps an answer without tool calls back for the caller to show or drop. */
   readonly holdText: boolean
   readonly log: RunLogger
@@ -69,6 +72,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   let finishReason: FinishReason = 'other'
   const watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
   let silent = true
+  const asked = !input.signal.aborted
 
   try {
     for await (const events of callModel(model, request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry })) {
@@ -81,10 +85,14 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
       if (characters > maxCharacters) throw new AppError('provider_unavailable', 'The model did not stop writing, so its answer was cut.')
     }
   } catch (error) {
-    const unreported = usage === undefined && characters > 0 ? [reportUsage(estimateUsage(request, characters), true)] : []
+    // A provider that was asked and then left has read the request, whether or not it had begun to answer.
+    const tookSome = characters > 0 || (asked && input.signal.aborted)
+    const unreported = usage === undefined && tookSome ? [reportUsage(estimateUsage(request, characters), true)] : []
     watch?.end({ ok: false, error, usage, costUsd })
     if (unreported.length > 0) yield unreported
     throw error
+  } finally {
+    input.reservation?.release()
   }
 
   const closing: RunEventBody[] = []
@@ -196,7 +204,8 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   function reportUsage (buckets: Usage, estimated: boolean): RunEventBody {
     usage = buckets
     costUsd = costOf(model, buckets)
-    recordUsage(state, buckets, costUsd)
+    state.ledger.book(buckets, costUsd)
+    if (!estimated) state.gauge.learn(request, buckets.input)
     return { type: 'usage', model: model.id, buckets, ...(costUsd === undefined ? {} : { costUsd }), ...(estimated ? { estimated } : {}) }
   }
 

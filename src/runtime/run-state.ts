@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { addCost } from '../events/cost.ts'
-import { addUsage, noUsage, type Usage } from '../events/usage.ts'
+import type { Usage } from '../events/usage.ts'
 import type { ModelMessage } from '../models/model.ts'
+import { createInputGauge, type InputGauge } from './input-gauge.ts'
+import { createLedger, type Ledger } from './ledger.ts'
 
 /** What one run has gathered so far. Local to its loop; nothing else holds it. */
 export interface RunState {
@@ -9,9 +10,11 @@ export interface RunState {
   readonly messages: ModelMessage[]
   step: number
   toolCalls: number
-  usage: Usage
-  /** Of all calls, in US dollars; undefined once the price of one is not known. */
-  costUsd: number | undefined
+  /** What the run has spent, with everything below it. */
+  readonly ledger: Ledger
+  /** The ledger's usage. */
+  readonly usage: Usage
+  readonly gauge: InputGauge
   readonly calledTools: Set<string>
   reminders: number
   nextBlockId: () => string
@@ -21,7 +24,7 @@ export interface RunState {
   uniqueCallId: (callId: string) => string
 }
 
-export function createRunState (history: readonly ModelMessage[]): RunState {
+export function createRunState (history: readonly ModelMessage[], ledger: Ledger = createLedger()): RunState {
   const callIds = new Set(history.flatMap((message) => message.role === 'assistant' ? message.toolCalls.map((call) => call.callId) : []))
   const sources = new Set<string>()
   let blocks = 0
@@ -29,8 +32,9 @@ export function createRunState (history: readonly ModelMessage[]): RunState {
     messages: [...history],
     step: 0,
     toolCalls: 0,
-    usage: noUsage,
-    costUsd: 0,
+    ledger,
+    get usage () { return ledger.spent().usage },
+    gauge: createInputGauge(),
     calledTools: new Set(),
     reminders: 0,
     nextBlockId: () => `b${++blocks}`,
@@ -45,9 +49,4 @@ export function createRunState (history: readonly ModelMessage[]): RunState {
       return unique
     }
   }
-}
-
-export function recordUsage (state: RunState, usage: Usage, costUsd: number | undefined): void {
-  state.usage = addUsage(state.usage, usage)
-  state.costUsd = addCost(state.costUsd, costUsd)
 }

@@ -19,6 +19,11 @@ t.test('defineAgent names everything that is wrong', async (t) => {
   t.throws(() => defineAgent({ key: 'a b', maxSteps: 0, onBusy: 'queue' }), { name: 'ZodError', issues: [{ path: ['key'] }, { path: ['maxSteps'] }, { code: 'unrecognized_keys', keys: ['onBusy'] }] })
 })
 
+t.test('a budget is of whole tokens, of dollars, or of both, and more than nothing', async (t) => {
+  for (const budget of [{}, { tokens: 1 }, { costUsd: 0.01 }, { tokens: 1, costUsd: 1 }]) t.strictSame(defineAgent({ key: 'x', budget }).budget, budget)
+  for (const budget of [{ tokens: 0 }, { tokens: 1.5 }, { costUsd: 0 }, { usd: 1 }]) t.notOk(agentSchema.safeParse({ key: 'x', budget }).success, JSON.stringify(budget))
+})
+
 t.test('docs/agents.md describes every attribute, and no other', async (t) => {
   const page = await readFile('docs/agents.md', 'utf8')
   const table = /## Attributes\n(.*?)\n## /s.exec(page)?.[1] ?? ''

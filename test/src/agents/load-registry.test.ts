@@ -92,6 +92,13 @@ t.test('what the configuration tells of models is known to them, whether or not 
   t.equal((await load(t, { 'parley.config.yaml': 'agents: [{ key: a }]\nmodels: { gpt-x: {} }\n' })).models.defaultModel, 'offline')
 })
 
+t.test('a budget in dollars of a model without a price is pointed out, and one of tokens is not', async (t) => {
+  const { warnings, find } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, budget: { costUsd: 0.5, tokens: 10 } }, { key: b, budget: { tokens: 10 } }, { key: c, model: gpt-x, budget: { costUsd: 1 } }]\nmodels: { gpt-x: { prices: { input: 1, output: 2 } } }\n' }, { OPENAI_API_KEY: 'key', DEFAULT_MODEL: 'offline' })
+  t.match(warnings, [/agent "a": budget: nothing is known of the price of "offline"/])
+  t.equal(warnings.length, 1)
+  t.strictSame(find('a')?.budget, { costUsd: 0.5, tokens: 10 })
+})
+
 t.test('a second configuration file beside the first is pointed out', async (t) => {
   const registry = await load(t, { 'parley.config.mjs': "export default { agents: [{ key: 'a' }] }\n", 'parley.config.yaml': 'agents: []\n' })
   t.strictSame(registry.warnings, ['parley.config.yaml is not read, because parley.config.mjs is there.'])

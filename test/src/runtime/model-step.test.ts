@@ -1,5 +1,6 @@
 import t from 'tap'
-import { AppError } from '../../../src/errors.ts'
+import { AppError, RunStopped } from '../../../src/errors.ts'
+import { createLedger } from '../../../src/runtime/ledger.ts'
 import { scriptedModel } from '../../helpers/scripted-model.ts'
 import { step, watching } from './stepping.ts'
 
@@ -9,7 +10,7 @@ t.test('what a call cost is told with its usage, summed for the run, and told to
   const { observer, calls } = watching()
   const { of, state } = await step({ model: { ...scriptedModel([['Hi']]), prices }, observer })
   t.match(of('usage'), [{ model: 'test:scripted', costUsd: 0.00006 }])
-  t.equal(state.costUsd, 0.00006)
+  t.equal(state.ledger.spent().costUsd, 0.00006)
   t.match(calls, [{ model: 'test:scripted', ok: true, costUsd: 0.00006 }])
 })
 
@@ -18,14 +19,35 @@ t.test('a call that breaks off costs what it said', async (t) => {
   const model = { ...scriptedModel([['x'.repeat(400), { throw: new AppError('provider_unavailable', 'gone') }]]), prices }
   const { of, state, error } = await step({ model, observer })
   t.match(error, { code: 'provider_unavailable' })
-  t.match(of('usage'), [{ estimated: true, buckets: { input: 3, output: 100 }, costUsd: 0.001003 }])
-  t.equal(state.costUsd, 0.001003)
-  t.match(calls, [{ ok: false, costUsd: 0.001003 }])
+  t.match(of('usage'), [{ estimated: true, buckets: { input: 8, output: 100 }, costUsd: 0.001008 }])
+  t.match(state.ledger.spent(), { usage: { output: 100 }, costUsd: Number })
+  t.match(calls, [{ ok: false, costUsd: 0.001008 }])
 })
 
 t.test('one call without a price leaves the cost of the run unknown', async (t) => {
   const { of, state } = await step({ model: scriptedModel([['Hi']]) })
   t.notOk('costUsd' in (of('usage')[0] ?? {}))
-  t.equal(state.costUsd, undefined)
-  t.equal((await step({ model: { ...scriptedModel([['Hi']]), prices }, state })).state.costUsd, undefined)
+  t.equal(state.ledger.spent().costUsd, undefined)
+  t.equal((await step({ model: { ...scriptedModel([['Hi']]), prices }, state })).state.ledger.spent().costUsd, undefined)
+})
+
+t.test('a call that is stopped before it answers counts what it was asked, one that was never made does not', async (t) => {
+  const controller = new AbortController()
+  setTimeout(() => { controller.abort(new RunStopped('user')) }, 20)
+  const model = { ...scriptedModel([[{ hang: true }]]), prices }
+  const { of, state, error } = await step({ model, signal: controller.signal })
+  t.match(error, { reason: 'user' })
+  t.match(of('usage'), [{ estimated: true, buckets: { input: 8, output: 0 }, costUsd: 0.000008 }])
+  t.equal(state.usage.input, 8)
+  t.strictSame((await step({ model, signal: AbortSignal.abort(new RunStopped('user')) })).of('usage'), [])
+})
+
+t.test('what was set aside for a call is given back when the call is over, however it ends', async (t) => {
+  for (const script of [['Hi'], [{ throw: new AppError('content_filtered', 'no') }]]) {
+    const ledger = createLedger({ tokens: 100 })
+    const reservation = ledger.reserve({ tokens: 80, costUsd: undefined })
+    t.notOk(ledger.allows({ tokens: 30, costUsd: undefined }))
+    await step({ model: scriptedModel([script]), reservation })
+    t.ok(ledger.allows({ tokens: 100, costUsd: undefined }))
+  }
 })

@@ -1,0 +1,32 @@
+import type { RunEventBody } from '../events/run-event.ts'
+import { createBlockWriter } from './block-writer.ts'
+import type { CheckedCall } from './checked-call.ts'
+import type { RunState } from './run-state.ts'
+import type { ToolBatchOutcome } from './tool-batch.ts'
+
+const notRun = 'The budget of this run is used up, so this call was not run. Answer now from what you have.'
+
+/**
+ * The calls of a step as a batch that was not run for want of budget: each is answered, so that the turn stays well formed,
+ * and what the model reads tells it to answer.
+ */
+export function unaffordable (calls: readonly CheckedCall[]): { readonly events: readonly RunEventBody[], readonly outcome: ToolBatchOutcome } {
+  return {
+    // The input of a call that is not ok was its answer already.
+    events: calls.flatMap((call) => call.ok ? [{ type: 'tool-error', callId: call.callId, code: 'quota_exceeded', message: notRun }] : []),
+    outcome: { results: calls.map((call) => ({ call, content: call.ok ? notRun : call.problem, ran: false })), pending: [] }
+  }
+}
+
+/**
+ * What the user is told where the budget does not even allow the model to answer: a step of its own, so that clients that
+ * send tool results by themselves do not take the calls before it for a run that waits.
+ */
+export function budgetNotice (state: Pick<RunState, 'step' | 'nextBlockId'>): RunEventBody[] {
+  const step = state.step + 1
+  const events: RunEventBody[] = [{ type: 'step-start', step }]
+  const blocks = createBlockWriter(state.nextBlockId)
+  blocks.text('I stopped because the budget of this run is used up.', events)
+  blocks.close(events)
+  return [...events, { type: 'step-end', step }]
+}
