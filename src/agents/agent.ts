@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
 import { budgetSchema } from './budget.ts'
+import type { StopCondition } from './stop-when.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ModelMessage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
@@ -12,6 +13,7 @@ export type ToolProvider = (context: Pick<ToolContext, 'principal' | 'threadId' 
 const callable = <F>(what: string) => z.custom<F>((value) => typeof value === 'function', `expected ${what}`)
 const tool = z.custom<Tool>((value) => typeof value === 'object' && value !== null && (value as Partial<Tool>).kind === 'tool', 'expected a tool made by defineTool')
 const schema = z.custom<z.ZodType | JsonSchema>((value) => isZod(value) || (typeof value === 'object' && value !== null && !Array.isArray(value)), 'expected a zod schema or a JSON schema')
+const stopCondition = callable<StopCondition>('a condition such as stepCountIs(5), or a function')
 const positive = z.number().int().positive()
 const milliseconds = z.number().positive()
 
@@ -62,6 +64,7 @@ export const agentSchema = z.strictObject({
   toolTimeoutMs: milliseconds.default(120_000),
   timeouts: timeoutsSchema.prefault({}),
   budget: budgetSchema.optional(),
+  stopWhen: z.union([stopCondition, z.array(stopCondition)]).default([]).transform((given) => Array.isArray(given) ? given : [given]),
   titleGeneration: z.boolean().default(true),
   onDisconnect: z.enum(['continue', 'stop']).default('continue'),
   protocol: z.enum(protocolNames).default('ai-sdk'),

@@ -8,6 +8,8 @@ import { createLedger, type Ledger } from './ledger.ts'
 export interface RunState {
   /** The conversation as the model sees it, growing with each step. */
   readonly messages: ModelMessage[]
+  /** On the clock of performance.now(), in milliseconds. */
+  readonly startedAt: number
   step: number
   toolCalls: number
   /** What the run has spent, with everything below it. */
@@ -30,6 +32,7 @@ export function createRunState (history: readonly ModelMessage[], ledger: Ledger
   let blocks = 0
   return {
     messages: [...history],
+    startedAt: performance.now(),
     step: 0,
     toolCalls: 0,
     ledger,
