@@ -47,6 +47,7 @@ export const agentSchema = z.strictObject({
   description: z.string().default(''),
   /** `provider:model`, a plain model id of the default provider, or absent for the registry's default. */
   model: z.string().min(1).optional(),
+  fallbackModels: z.array(z.string().min(1)).default([]),
   modelSettings: modelSettingsSchema.default({}),
   instructions: z.string().default('You are a helpful agent.'),
   maxHistory: positive.optional(),
@@ -85,7 +86,7 @@ export type DefinedAgent = Readonly<z.output<typeof agentSchema>> & { readonly k
 export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name'> {
   readonly id: string
   readonly name: string
-  /** Full `provider:model`. */
+  /** Full `provider:model`, as are those of `fallbackModels`. */
   readonly model: string
   readonly tools: readonly (Tool | ToolProvider)[]
 }

@@ -34,16 +34,19 @@ export function checkAgent ({ value }: Entry, { tools, factsOf, resolveModel }: 
   const own = { ...resolveTools(data.tools, tools), ...wrong.has('tools') ? { complete: false } : {} }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
+  const fallbacks = data.fallbackModels.map(resolveModel)
   const problems = [
     ...reasons,
     ...own.problems,
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
+    ...fallbacks.flatMap((fallback, index) => 'problem' in fallback ? [`fallbackModels[${index}]: ${fallback.problem}`] : []),
     ...choiceProblems(data.toolChoice, own)
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
-  const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, tools: own.tools })
-  return { agent, problems, warnings: [...missingRequired(data.requiredTools, own), ...unknownFacts(agent, factsOf)] }
+  const fallbackModels = fallbacks.flatMap((fallback) => 'id' in fallback ? [fallback.id] : [])
+  const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, fallbackModels, tools: own.tools })
+  return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownFacts(agent, factsOf)] }
 }
 
 interface Attributes {
@@ -101,11 +104,15 @@ function missingRequired (required: readonly string[], { names, complete }: OwnT
   return required.filter((name) => !names.has(name)).map((name) => `requiredTools: the agent has no tool "${name}", so nothing is required.${didYouMean(name, [...names])}`)
 }
 
+function repeatedModels ({ model, fallbackModels }: Agent): string[] {
+  return fallbackModels.flatMap((id, index) => [model, ...fallbackModels.slice(0, index)].includes(id) ? [`fallbackModels[${index}]: "${id}" has been asked before.`] : [])
+}
+
 /** What an agent asks for that needs to be known of its model, and is not. */
-function unknownFacts ({ budget, model }: Agent, factsOf: CheckContext['factsOf']): string[] {
-  const missing = (id: string) => factsOf(id)?.prices === undefined
-  if (budget?.costUsd === undefined || !missing(model)) return []
-  return [`budget: nothing is known of the price of "${model}", so its calls count as no dollars. Say it under "models" of the configuration.`]
+function unknownFacts ({ budget, model, fallbackModels }: Agent, factsOf: CheckContext['factsOf']): string[] {
+  if (budget?.costUsd === undefined) return []
+  const unpriced = [model, ...fallbackModels].filter((id) => factsOf(id)?.prices === undefined)
+  return unpriced.map((id) => `budget: nothing is known of the price of "${id}", so its calls count as no dollars. Say it under "models" of the configuration.`)
 }
 
 function failed (problems: readonly string[]): CheckedAgent {

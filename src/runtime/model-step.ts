@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts'
 import { estimateUsage } from '../models/estimate.ts'
-import { callModel, type Retry } from '../models/call-model.ts'
+import type { Retry } from '../models/call-model.ts'
+import { callWithFallback, type Fallback } from '../models/call-with-fallback.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/model.ts'
@@ -18,6 +19,8 @@ import type { Toolset } from './toolset.ts'
 
 export interface ModelStepInput {
   readonly model: Model
+  /** Asked in turn where the model fails before anything can be seen of its answer. */
+  readonly fallbacks?: readonly Model[] | undefined
   readonly request: ModelRequest
   readonly toolset: Toolset
   readonly state: RunState
@@ -56,7 +59,8 @@ const maxPauseMs = 100
  * is reported also when the call breaks off, estimated where the provider told none.
  */
 export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome> {
-  const { model, request, state, toolset } = input
+  const { request, state, toolset, fallbacks = [] } = input
+  let model = input.model
   const blocks = createBlockWriter(state.nextBlockId)
   const callIds = new Map<string, string>()
   const calls: CheckedCall[] = []
@@ -70,12 +74,12 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   let usage: Usage | undefined
   let costUsd: number | undefined
   let finishReason: FinishReason = 'other'
-  const watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
+  let watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
   let silent = true
   const asked = !input.signal.aborted
 
   try {
-    for await (const events of callModel(model, request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry })) {
+    for await (const events of callWithFallback([model, ...fallbacks], request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry, onFallback: fallBack })) {
       if (silent) watch?.firstOutput()
       silent = false
       const out: RunEventBody[] = []
@@ -222,6 +226,16 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
 
   function knownCallId (providerId: string): string {
     return callIds.get(providerId) ?? newCallId(providerId)
+  }
+
+  function fallBack ({ to, error }: Fallback): void {
+    input.log.warn({ err: error, model: model.id, fallback: to.id }, 'another model is asked instead')
+    watch?.end({ ok: false, error, usage, costUsd })
+    model = to
+    usage = undefined
+    costUsd = undefined
+    silent = true
+    watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
   }
 
   function logRetry ({ attempt, delayMs, error }: Retry): void {

@@ -99,6 +99,12 @@ t.test('a budget in dollars of a model without a price is pointed out, and one o
   t.strictSame(find('a')?.budget, { costUsd: 0.5, tokens: 10 })
 })
 
+t.test('fallback models are known by their full ids, and one that was asked before is pointed out', async (t) => {
+  const { warnings, find } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, model: gpt-x, fallbackModels: [gpt-y, "openai:gpt-x"] }, { key: b, model: gpt-x, fallbackModels: [offline], budget: { costUsd: 1 } }]\nmodels: { gpt-x: { prices: { input: 1, output: 2 } } }\n' }, { OPENAI_API_KEY: 'key' })
+  t.strictSame(find('a')?.fallbackModels, ['openai:gpt-y', 'openai:gpt-x'])
+  t.match(warnings, [/agent "a": fallbackModels\[1\]: "openai:gpt-x" has been asked before/, /agent "b": budget: .*"offline"/])
+})
+
 t.test('a second configuration file beside the first is pointed out', async (t) => {
   const registry = await load(t, { 'parley.config.mjs': "export default { agents: [{ key: 'a' }] }\n", 'parley.config.yaml': 'agents: []\n' })
   t.strictSame(registry.warnings, ['parley.config.yaml is not read, because parley.config.mjs is there.'])
@@ -183,6 +189,11 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
       'parley.config.yaml: models.locl:x: there is no model provider "locl". Did you mean "local"?', /^parley\.config\.yaml: models\.gpt-x: prices\.output: expected number/,
       'parley.config.yaml: models.gpt-y: a second entry for the model "openai:gpt-y"', /models\.local:z: contextWindow: /, /models\.local:z: unknown attribute "window"/
     ]
+  },
+  {
+    name: 'fallback models that are not there',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, fallbackModels: ["offline", "nowhere:x", "gpt-x"] }]\n' },
+    lines: [/agent "a": fallbackModels\[1\]: .*"nowhere"/, /agent "a": fallbackModels\[2\]: .*OPENAI_API_KEY/]
   },
   {
     name: 'a default model of the environment that is not there',

@@ -51,3 +51,25 @@ t.test('what was set aside for a call is given back when the call is over, howev
     t.ok(ledger.allows({ tokens: 100, costUsd: undefined }))
   }
 })
+
+t.test('usage, cost and measurements are those of the model that was asked', async (t) => {
+  const usage = { type: 'usage', usage: { input: 3, output: 0, reasoning: 0, cachedRead: 0, cacheWrite: 0 }, estimated: false } as const
+  const main = { ...scriptedModel([[usage, { throw: new AppError('configuration_error', 'key') }]], { id: 'p:main' }), prices: { input: 1_000_000, output: 0 } }
+  const spare = { ...scriptedModel([['Hi']], { id: 'p:spare' }), prices }
+  const { observer, calls } = watching()
+  const { of, state, outcome, log } = await step({ model: main, fallbacks: [spare], observer })
+  t.match(of('usage'), [{ model: 'p:main', buckets: { input: 3 }, costUsd: 3 }, { model: 'p:spare', buckets: { input: 10 }, costUsd: 0.00006 }])
+  t.match(state.ledger.spent(), { usage: { input: 13 }, costUsd: 3.00006 })
+  t.match(outcome, { text: 'Hi', usage: { input: 10 } })
+  t.match(calls, [{ model: 'p:main', ok: false, costUsd: 3 }, { model: 'p:spare', ok: true, costUsd: 0.00006 }])
+  t.match(log, [{ level: 'warn', fields: { model: 'p:main', fallback: 'p:spare' } }])
+})
+
+t.test('a model that failed unheard costs nothing, whatever becomes of the next', async (t) => {
+  const main = scriptedModel([[{ throw: new AppError('configuration_error', 'key') }]], { id: 'p:main' })
+  const spare = scriptedModel([['Hel', { throw: new AppError('provider_unavailable', 'gone') }]], { id: 'p:spare' })
+  const { of, error } = await step({ model: main, fallbacks: [spare] })
+  t.match(error, { code: 'provider_unavailable' })
+  t.match(of('usage'), [{ model: 'p:spare', estimated: true }])
+  t.equal(of('usage').length, 1)
+})
