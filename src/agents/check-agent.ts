@@ -5,7 +5,7 @@ import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
 import { issueReasons } from './faults.ts'
-import { agentId } from './ids.ts'
+import { settleAgent } from './settle-agent.ts'
 import { didYouMean } from './suggest.ts'
 
 export interface CheckContext {
@@ -45,7 +45,7 @@ export function checkAgent ({ value }: Entry, { tools, factsOf, resolveModel }: 
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
   const fallbackModels = fallbacks.flatMap((fallback) => 'id' in fallback ? [fallback.id] : [])
-  const agent: Agent = Object.freeze({ ...data, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id, fallbackModels, tools: own.tools })
+  const agent = settleAgent(data, { model: model.id, fallbackModels, tools: own.tools })
   return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownFacts(agent, factsOf)] }
 }
 
@@ -74,7 +74,8 @@ interface OwnTools {
   readonly problems: readonly string[]
 }
 
-function resolveTools (listed: readonly (Tool | ToolProvider | string)[], known: ReadonlyMap<string, Tool>): OwnTools {
+function resolveTools (attribute: Attributes['data']['tools'], known: ReadonlyMap<string, Tool>): OwnTools {
+  const listed = typeof attribute === 'function' ? [] : attribute
   const names = new Set<string>()
   const problems: string[] = []
   const tools: (Tool | ToolProvider)[] = []
@@ -91,11 +92,11 @@ function resolveTools (listed: readonly (Tool | ToolProvider | string)[], known:
     if (names.has(tool.name)) problems.push(`tools[${index}]: a second tool named "${tool.name}"`)
     names.add(tool.name)
   }
-  return { tools, names, complete: tools.every((tool) => typeof tool !== 'function'), problems }
+  return { tools, names, complete: typeof attribute !== 'function' && tools.every((tool) => typeof tool !== 'function'), problems }
 }
 
-function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTools): string[] {
-  if (typeof choice === 'string' || names.has(choice.tool) || !complete) return []
+function choiceProblems (choice: Attributes['data']['toolChoice'], { names, complete }: OwnTools): string[] {
+  if (typeof choice === 'string' || typeof choice === 'function' || names.has(choice.tool) || !complete) return []
   return [`toolChoice: the agent has no tool "${choice.tool}".${didYouMean(choice.tool, [...names])}`]
 }
 

@@ -6,7 +6,7 @@ import type { FinishReason, RunEventBody } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/model.ts'
 import { costOf } from '../models/prices.ts'
-import { delay } from '../streams/abort.ts'
+import { delay, untilAborted } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
@@ -14,10 +14,11 @@ import { checkCall, type CheckedCall } from './checked-call.ts'
 import type { RunState } from './run-state.ts'
 import type { Reservation } from './ledger.ts'
 import type { RunLogger } from './log.ts'
-import type { RunObserver } from './run-observer.ts'
+import type { ModelCallWatch, RunObserver } from './run-observer.ts'
+import type { StepHooks } from './step-hooks.ts'
 import type { Toolset } from './toolset.ts'
 
-export interface ModelStepInput {
+export interface ModelStepInput extends StepHooks {
   readonly model: Model
   /** Asked in turn where the model fails before anything can be seen of its answer. */
   readonly fallbacks?: readonly Model[] | undefined
@@ -59,8 +60,8 @@ const maxPauseMs = 100
  * is reported also when the call breaks off, estimated where the provider told none.
  */
 export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome> {
-  const { request, state, toolset, fallbacks = [] } = input
-  let model = input.model
+  const { state, toolset, fallbacks = [] } = input
+  let { model, request } = input
   const blocks = createBlockWriter(state.nextBlockId)
   const callIds = new Map<string, string>()
   const calls: CheckedCall[] = []
@@ -74,11 +75,14 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   let usage: Usage | undefined
   let costUsd: number | undefined
   let finishReason: FinishReason = 'other'
-  let watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
+  let watch: ModelCallWatch | undefined
   let silent = true
-  const asked = !input.signal.aborted
+  let asked = false
 
   try {
+    request = await preparedRequest(input)
+    asked = !input.signal.aborted
+    watch = watchCall()
     for await (const events of callWithFallback([model, ...fallbacks], request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry, onFallback: fallBack })) {
       if (silent) watch?.firstOutput()
       silent = false
@@ -210,7 +214,9 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     costUsd = costOf(model, buckets)
     state.ledger.book(buckets, costUsd)
     if (!estimated) state.gauge.learn(request, buckets.input)
-    return { type: 'usage', model: model.id, buckets, ...(costUsd === undefined ? {} : { costUsd }), ...(estimated ? { estimated } : {}) }
+    const cost = costUsd === undefined ? {} : { costUsd }
+    input.onUsage?.({ model: model.id, usage: buckets, ...cost, estimated })
+    return { type: 'usage', model: model.id, buckets, ...cost, ...(estimated ? { estimated } : {}) }
   }
 
   function titleOf (modelName: string): { title?: string } {
@@ -228,6 +234,10 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     return callIds.get(providerId) ?? newCallId(providerId)
   }
 
+  function watchCall (): ModelCallWatch | undefined {
+    return input.observer?.modelCall({ runId: input.runId, model: model.id, request })
+  }
+
   function fallBack ({ to, error }: Fallback): void {
     input.log.warn({ err: error, model: model.id, fallback: to.id }, 'another model is asked instead')
     watch?.end({ ok: false, error, usage, costUsd })
@@ -235,10 +245,14 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     usage = undefined
     costUsd = undefined
     silent = true
-    watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
+    watch = watchCall()
   }
 
   function logRetry ({ attempt, delayMs, error }: Retry): void {
     input.log.warn({ err: error, attempt, delayMs, model: model.id }, 'the model call is tried again')
   }
+}
+
+async function preparedRequest ({ request, beforeModel, signal }: ModelStepInput): Promise<ModelRequest> {
+  return beforeModel === undefined ? request : await untilAborted(Promise.resolve(beforeModel(request)), signal)
 }

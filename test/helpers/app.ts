@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { agentId } from '../../src/agents/ids.ts'
 import { agentSchema, type Agent, type AgentDefinition, type ToolProvider } from '../../src/agents/agent.ts'
 import type { AgentRegistry, ModelRegistry } from '../../src/agents/registry.ts'
+import { settleAgent } from '../../src/agents/settle-agent.ts'
 import { buildApp } from '../../src/app.ts'
 import { loadConfig, type Config } from '../../src/config.ts'
 import { openDatabase, type Database } from '../../src/database/database.ts'
@@ -56,8 +56,8 @@ async function freshFolder (t: Test): Promise<string> {
 export function registryOf (definitions: readonly AgentDefinition[], models: Model | ModelRegistry): AgentRegistry {
   const agents = definitions.map((definition): Agent => {
     const checked = agentSchema.parse({ titleGeneration: false, ...definition })
-    const tools = checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
-    return { ...checked, kind: 'agent', id: agentId(checked.key), name: checked.name ?? checked.key, model: checked.model ?? ('id' in models ? models.id : models.defaultModel), tools }
+    const tools = typeof checked.tools === 'function' ? [] : checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
+    return settleAgent(checked, { model: checked.model ?? ('id' in models ? models.id : models.defaultModel), fallbackModels: checked.fallbackModels, tools })
   })
   return {
     find: (idOrKey) => agents.find((agent) => agent.id === idOrKey || agent.key === idOrKey),

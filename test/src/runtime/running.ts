@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { agentSchema, type Agent, type AgentDefinition, type ToolProvider } from '../../../src/agents/agent.ts'
-import { agentId } from '../../../src/agents/ids.ts'
+import { settleAgent } from '../../../src/agents/settle-agent.ts'
 import { checkOrder } from '../../../src/events/order.ts'
 import type { RunEventBody, RunEventOf, RunEventType } from '../../../src/events/run-event.ts'
 import type { Model } from '../../../src/models/model.ts'
@@ -56,6 +56,6 @@ export async function run (t: Test, options: RunOptions): Promise<Ran> {
 
 export function agentOf (definition: Partial<AgentDefinition>, model: Model): Agent {
   const checked = agentSchema.parse({ key: 'tester', ...definition })
-  const tools = checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
-  return { ...checked, kind: 'agent', id: agentId(checked.key), name: checked.key, model: model.id, tools }
+  const tools = typeof checked.tools === 'function' ? [] : checked.tools.filter((tool): tool is Tool | ToolProvider => typeof tool !== 'string')
+  return settleAgent(checked, { model: model.id, fallbackModels: checked.fallbackModels, tools })
 }
