@@ -2,6 +2,7 @@
 export { defineAgent } from './agents/agent.ts'
 export type { AgentDefinition, DefinedAgent, ToolProvider } from './agents/agent.ts'
 export type { Budget } from './agents/budget.ts'
+export type { CompactionPolicy } from './agents/compaction-policy.ts'
 export type { AfterToolHook, BeforeModelHook, BeforeToolHook, FinishHook, HookContext, RequiredToolsHook, RunOutcome, SystemPromptHook, TitlePromptHook, ToolChoiceHook, ToolsHook, UsageHook, UsageReport } from './agents/hooks.ts'
 export { defineConfig } from './agents/config.ts'
 export type { ModelDefinition, ParleyConfig, ProviderDefinition } from './agents/config.ts'

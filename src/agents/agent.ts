@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
 import { budgetSchema } from './budget.ts'
+import { compactionSchema } from './compaction-policy.ts'
 import type { AfterToolHook, BeforeModelHook, BeforeToolHook, FinishHook, RequiredToolsHook, SystemPromptHook, TitlePromptHook, ToolChoiceHook, ToolsHook, UsageHook } from './hooks.ts'
 import type { StopCondition } from './stop-when.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
@@ -70,6 +71,7 @@ export const agentSchema = z.strictObject({
   timeouts: timeoutsSchema.prefault({}),
   budget: budgetSchema.optional(),
   stopWhen: z.union([stopCondition, z.array(stopCondition)]).default([]).transform((given) => Array.isArray(given) ? given : [given]),
+  compaction: compactionSchema,
   titleGeneration: z.boolean().default(true),
   titlePrompt: hook<TitlePromptHook>(),
   beforeTool: hook<BeforeToolHook>(),

@@ -110,10 +110,13 @@ function repeatedModels ({ model, fallbackModels }: Agent): string[] {
 }
 
 /** What an agent asks for that needs to be known of its model, and is not. */
-function unknownFacts ({ budget, model, fallbackModels }: Agent, factsOf: CheckContext['factsOf']): string[] {
-  if (budget?.costUsd === undefined) return []
-  const unpriced = [model, ...fallbackModels].filter((id) => factsOf(id)?.prices === undefined)
-  return unpriced.map((id) => `budget: nothing is known of the price of "${id}", so its calls count as no dollars. Say it under "models" of the configuration.`)
+function unknownFacts ({ budget, compaction, model, fallbackModels }: Agent, factsOf: CheckContext['factsOf']): string[] {
+  const windowless = compaction !== undefined && factsOf(model)?.contextWindow === undefined
+  const unpriced = budget?.costUsd === undefined ? [] : [model, ...fallbackModels].filter((id) => factsOf(id)?.prices === undefined)
+  return [
+    ...windowless ? [`compaction: nothing is known of the context window of "${model}", so it is off. Say it under "models" of the configuration.`] : [],
+    ...unpriced.map((id) => `budget: nothing is known of the price of "${id}", so its calls count as no dollars. Say it under "models" of the configuration.`)
+  ]
 }
 
 function failed (problems: readonly string[]): CheckedAgent {

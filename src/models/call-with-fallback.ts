@@ -12,6 +12,8 @@ export interface Fallback {
 export interface FallbackOptions extends CallOptions {
   /** Told before the next model is asked: what comes after is that one's. */
   readonly onFallback?: ((fallback: Fallback) => void) | undefined
+  /** A shorter request for a model that finds this one too long, or undefined where there is none. Asked for once. */
+  readonly shorten?: ((error: AppError) => Promise<ModelRequest | undefined>) | undefined
 }
 
 /**
@@ -27,13 +29,15 @@ const helped: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['provider_unavailable
  */
 export function callWithFallback (models: readonly [Model, ...Model[]], request: ModelRequest, options: FallbackOptions): BatchStream<ModelEvent> {
   const [only, ...others] = models
-  if (others.length === 0) return callModel(only, request, options)
+  if (others.length === 0 && options.shorten === undefined) return callModel(only, request, options)
   return { [Symbol.asyncIterator]: () => iterate(models, request, options) }
 }
 
 /** By hand and not a generator: once something was seen each `next` is the call's own. */
-function iterate ([first, ...others]: readonly [Model, ...Model[]], request: ModelRequest, options: FallbackOptions): AsyncIterator<Batch<ModelEvent>, void> {
+function iterate ([first, ...others]: readonly [Model, ...Model[]], original: ModelRequest, options: FallbackOptions): AsyncIterator<Batch<ModelEvent>, void> {
   const left = [...others]
+  let request = original
+  let { shorten } = options
   let current = first
   let call = begin(first)
   let seen = false
@@ -58,13 +62,23 @@ function iterate ([first, ...others]: readonly [Model, ...Model[]], request: Mod
         seen = result.done === true || result.value.some(isSeen)
         return result
       } catch (error) {
-        failure ??= error
-        fallBack(error)
+        if (!await shortened(error)) fallBack(error)
       }
     }
   }
 
+  async function shortened (error: unknown): Promise<boolean> {
+    if (shorten === undefined || options.signal.aborted || !isAppError(error) || error.code !== 'context_overflow') return false
+    const shorter = await shorten(error)
+    shorten = undefined
+    if (shorter === undefined) return false
+    request = shorter
+    call = begin(current)
+    return true
+  }
+
   function fallBack (error: unknown): void {
+    failure ??= error
     if (options.signal.aborted || !isAppError(error) || !helped.has(error.code)) throw error
     const next = left.shift()
     if (next === undefined) throw failure

@@ -1,5 +1,5 @@
 import type { Usage } from '../events/usage.ts'
-import type { ModelMessage, ModelRequest } from './model.ts'
+import type { ModelMessage, ModelRequest, ModelTool } from './model.ts'
 
 // What a tokenizer makes of text, checked with o200k_base and cl100k_base: English has 4.4 characters a token, JSON 2,
 // Russian 4.2 and 2.5, Japanese 1.6 and 1. Where they differ, more is counted than less.
@@ -31,12 +31,21 @@ export function estimateMessage (message: ModelMessage): number {
 export function estimateInput ({ instructions, messages, tools, responseSchema }: ModelRequest): number {
   const schema = responseSchema === undefined ? 0 : estimateTokens(JSON.stringify(responseSchema))
   return estimateTokens(instructions) + schema +
-    sum(messages, estimateMessage) + sum(tools, (tool) => estimateTokens(`${tool.name}${tool.description}${JSON.stringify(tool.parameters)}`))
+    sum(messages, estimateMessage) + sum(tools, estimateTool)
 }
 
 /** Usage for a call whose provider told none; always marked as estimated where it is shown. */
 export function estimateUsage (request: ModelRequest, outputCharacters: number): Usage {
   return { input: estimateInput(request), output: Math.ceil(outputCharacters / quartersPerToken), reasoning: 0, cachedRead: 0, cacheWrite: 0 }
+}
+
+// Schemas outlive requests, and writing one out takes longer than counting it.
+const schemaTokens = new WeakMap<ModelTool['parameters'], number>()
+
+function estimateTool ({ name, description, parameters }: ModelTool): number {
+  let tokens = schemaTokens.get(parameters)
+  if (tokens === undefined) schemaTokens.set(parameters, tokens = estimateTokens(JSON.stringify(parameters)))
+  return estimateTokens(name) + estimateTokens(description) + tokens
 }
 
 function estimateReasoning ({ reasoning = [] }: ModelMessage & { role: 'assistant' }): number {

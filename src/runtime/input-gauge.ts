@@ -4,6 +4,8 @@ import type { ModelRequest } from '../models/model.ts'
 /** Tells about how many tokens of input a request of one run is, as its provider counts them. */
 export interface InputGauge {
   readonly measure: (request: ModelRequest) => number
+  /** The provider's tokens for each that we estimate, of what is added to a conversation or taken away. */
+  readonly scale: () => number
   /** `tokens`: what the provider counted for the request. */
   readonly learn: (request: ModelRequest, tokens: number) => void
 }
@@ -23,12 +25,16 @@ export function createInputGauge (): InputGauge {
     measure (request) {
       const estimated = estimateInput(request)
       if (last === undefined) return estimated
-      const scale = Math.min(Math.max(last.counted / last.estimated, leastScale), mostScale)
-      return Math.ceil(Math.max(last.counted + (estimated - last.estimated) * scale, estimated * leastScale))
+      return Math.ceil(Math.max(last.counted + (estimated - last.estimated) * scale(), estimated * leastScale))
     },
+    scale,
     learn (request, tokens) {
       const estimated = estimateInput(request)
       if (tokens > 0 && estimated > 0) last = { estimated, counted: tokens }
     }
+  }
+
+  function scale (): number {
+    return last === undefined ? 1 : Math.min(Math.max(last.counted / last.estimated, leastScale), mostScale)
   }
 }

@@ -11,6 +11,7 @@ import type { Batch } from '../streams/batch.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
+import type { Compactor } from './compactor.ts'
 import type { RunState } from './run-state.ts'
 import type { Reservation } from './ledger.ts'
 import type { RunLogger } from './log.ts'
@@ -27,6 +28,8 @@ export interface ModelStepInput extends StepHooks {
   readonly state: RunState
   readonly timeouts: { readonly firstTokenMs: number, readonly idleMs: number }
   readonly signal: AbortSignal
+  /** Shortens the conversation where the provider finds it too long, and the model is asked again. */
+  readonly compactor?: Compactor | undefined
   /** What the run's budgets keep for this call; released when it is over. */
   readonly reservation?: Reservation | undefined
   /** Keeps an answer without tool calls back for the caller to show or drop. */
@@ -77,16 +80,18 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   let finishReason: FinishReason = 'other'
   let watch: ModelCallWatch | undefined
   let silent = true
+  /** Of calls beside this one, not shown yet. */
+  const aside: RunEventBody[] = []
   let asked = false
 
   try {
     request = await preparedRequest(input)
     asked = !input.signal.aborted
     watch = watchCall()
-    for await (const events of callWithFallback([model, ...fallbacks], request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry, onFallback: fallBack })) {
+    for await (const events of callWithFallback([model, ...fallbacks], request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry, onFallback: fallBack, shorten })) {
       if (silent) watch?.firstOutput()
       silent = false
-      const out: RunEventBody[] = []
+      const out = aside.splice(0)
       for (const event of events) take(event, out)
       if (out.length > 0) yield out
       await pace()
@@ -95,7 +100,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   } catch (error) {
     // A provider that was asked and then left has read the request, whether or not it had begun to answer.
     const tookSome = characters > 0 || (asked && input.signal.aborted)
-    const unreported = usage === undefined && tookSome ? [reportUsage(estimateUsage(request, characters), true)] : []
+    const unreported = usage === undefined && tookSome ? [...aside, reportUsage(estimateUsage(request, characters), true)] : aside
     watch?.end({ ok: false, error, usage, costUsd })
     if (unreported.length > 0) yield unreported
     throw error
@@ -238,14 +243,28 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     return input.observer?.modelCall({ runId: input.runId, model: model.id, request })
   }
 
+  async function shorten (error: AppError): Promise<ModelRequest | undefined> {
+    const shorter = await input.compactor?.fit(request, 'overflow', aside)
+    if (shorter === undefined || shorter === request) return undefined
+    endFailed(error)
+    request = await preparedRequest({ ...input, request: shorter })
+    watch = watchCall()
+    return request
+  }
+
   function fallBack ({ to, error }: Fallback): void {
     input.log.warn({ err: error, model: model.id, fallback: to.id }, 'another model is asked instead')
-    watch?.end({ ok: false, error, usage, costUsd })
+    endFailed(error)
     model = to
+    watch = watchCall()
+  }
+
+  /** Of a call that another one takes the place of. */
+  function endFailed (error: AppError): void {
+    watch?.end({ ok: false, error, usage, costUsd })
     usage = undefined
     costUsd = undefined
     silent = true
-    watch = watchCall()
   }
 
   function logRetry ({ attempt, delayMs, error }: Retry): void {

@@ -8,6 +8,8 @@ import { createLedger, type Ledger } from './ledger.ts'
 export interface RunState {
   /** The conversation as the model sees it, growing with each step. */
   readonly messages: ModelMessage[]
+  /** What the run is to answer. */
+  readonly question: ModelMessage | undefined
   /** On the clock of performance.now(), in milliseconds. */
   readonly startedAt: number
   step: number
@@ -32,6 +34,7 @@ export function createRunState (history: readonly ModelMessage[], ledger: Ledger
   let blocks = 0
   return {
     messages: [...history],
+    question: history.findLast((message) => message.role === 'user'),
     startedAt: performance.now(),
     step: 0,
     toolCalls: 0,

@@ -1,13 +1,11 @@
 import type { TitlePromptHook } from '../agents/hooks.ts'
 import { addCost } from '../events/cost.ts'
 import { isTerminal, type RunEventBody, type RunEventOf } from '../events/run-event.ts'
-import { addUsage, type Usage } from '../events/usage.ts'
-import { callModel } from '../models/call-model.ts'
-import { estimateUsage } from '../models/estimate.ts'
+import { addUsage } from '../events/usage.ts'
 import type { Model } from '../models/model.ts'
-import { costOf } from '../models/prices.ts'
 import { delay } from '../streams/abort.ts'
 import type { Batch, BatchStream } from '../streams/batch.ts'
+import { sideCall } from './side-call.ts'
 
 const maxLength = 80
 const maxQuestionLength = 2_000
@@ -33,10 +31,8 @@ export interface TitleOptions {
   readonly titlePrompt?: TitlePromptHook | undefined
 }
 
-/** A title from the user's words, 3 to 5 of them, at most 80 characters, and what it took. */
+/** A title from the user's words, 3 to 5 of them, at most 80 characters, and what it took. Throws what the model failed with. */
 export async function makeTitle (model: Model, question: string, { signal, titlePrompt }: TitleOptions): Promise<MadeTitle> {
-  let text = ''
-  let usage: MadeTitle['usage']
   const request = {
     instructions: await titlePrompt?.(question, instructions) ?? instructions,
     messages: [{ role: 'user', content: question.slice(0, maxQuestionLength) }] as const,
@@ -44,19 +40,9 @@ export async function makeTitle (model: Model, question: string, { signal, title
     toolChoice: 'none',
     settings: { maxOutputTokens: 200 }
   } as const
-  for await (const events of callModel(model, request, { signal: AbortSignal.any([signal, AbortSignal.timeout(totalMs)]), timeouts })) {
-    for (const event of events) {
-      if (event.type === 'text-delta') text += event.delta
-      if (event.type === 'usage') usage = usageEvent(model, event)
-    }
-    if (text.length > maxAnswerLength) break
-  }
-  return { title: tidy(text), usage: usage ?? usageEvent(model, { usage: estimateUsage(request, text.length), estimated: true }) }
-}
-
-function usageEvent (model: Model, { usage: buckets, estimated }: { readonly usage: Usage, readonly estimated: boolean }): RunEventOf<'usage'> {
-  const costUsd = costOf(model, buckets)
-  return { type: 'usage', model: model.id, buckets, ...(costUsd === undefined ? {} : { costUsd }), ...(estimated ? { estimated } : {}) }
+  const { text, usage, failure } = await sideCall(model, request, { timeouts, signal: AbortSignal.any([signal, AbortSignal.timeout(totalMs)]), maxCharacters: maxAnswerLength })
+  if (failure !== undefined) throw failure.error
+  return { usage, title: tidy(text) }
 }
 
 /**

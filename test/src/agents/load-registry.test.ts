@@ -105,6 +105,12 @@ t.test('fallback models are known by their full ids, and one that was asked befo
   t.match(warnings, [/agent "a": fallbackModels\[1\]: "openai:gpt-x" has been asked before/, /agent "b": budget: .*"offline"/])
 })
 
+t.test('compaction for a model of which no context window is known is pointed out', async (t) => {
+  const { warnings } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, compaction: auto }, { key: b }, { key: c, model: gpt-x, compaction: { keepSteps: 2 } }]\nmodels: { gpt-x: { contextWindow: 9000 } }\ndefaultModel: offline\n' }, { OPENAI_API_KEY: 'key' })
+  t.match(warnings, [/agent "a": compaction: nothing is known of the context window of "offline"/])
+  t.equal(warnings.length, 1)
+})
+
 t.test('a second configuration file beside the first is pointed out', async (t) => {
   const registry = await load(t, { 'parley.config.mjs': "export default { agents: [{ key: 'a' }] }\n", 'parley.config.yaml': 'agents: []\n' })
   t.strictSame(registry.warnings, ['parley.config.yaml is not read, because parley.config.mjs is there.'])
