@@ -2,19 +2,24 @@ import type { RunEventBody } from '../events/run-event.ts'
 import { createBlockWriter } from './block-writer.ts'
 import type { CheckedCall } from './checked-call.ts'
 import type { RunState } from './run-state.ts'
-import type { ToolBatchOutcome } from './tool-batch.ts'
 
 const notRun = 'The budget of this run is used up, so this call was not run. Answer now from what you have.'
 
+export interface UnaffordableCalls {
+  readonly events: readonly RunEventBody[]
+  /** What the model reads, per call. */
+  readonly results: ReadonlyArray<{ readonly call: CheckedCall, readonly content: string, readonly ran: false }>
+}
+
 /**
- * The calls of a step as a batch that was not run for want of budget: each is answered, so that the turn stays well formed,
- * and what the model reads tells it to answer.
+ * The calls of a step that are not run for want of budget: each is answered, so that the turn stays well formed, and what
+ * the model reads tells it to answer.
  */
-export function unaffordable (calls: readonly CheckedCall[]): { readonly events: readonly RunEventBody[], readonly outcome: ToolBatchOutcome } {
+export function unaffordable (calls: readonly CheckedCall[]): UnaffordableCalls {
   return {
     // The input of a call that is not ok was its answer already.
     events: calls.flatMap((call) => call.ok ? [{ type: 'tool-error', callId: call.callId, code: 'quota_exceeded', message: notRun }] : []),
-    outcome: { results: calls.map((call) => ({ call, content: call.ok ? notRun : call.problem, ran: false })), pending: [] }
+    results: calls.map((call) => ({ call, content: call.ok ? notRun : call.problem, ran: false }))
   }
 }
 

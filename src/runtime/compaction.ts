@@ -22,7 +22,7 @@ export interface CompactionOptions {
  * The messages of a request, shortened where it comes too near to the model's context window: first old results of tools
  * are left out, then old reasoning, then old turns are summed up. The first message of the user, the last one, the run's
  * question and the newest steps stay as they are, and so do calls with their results. `overflow`: the provider has refused the
- * request as too long, whatever we measured.
+ * request as too long, whatever we measured. The very messages come back where they fit, and where nothing may go.
  */
 export async function compact (request: ModelRequest, options: CompactionOptions, why: 'measure' | 'overflow' = 'measure'): Promise<readonly ModelMessage[]> {
   const { policy, gauge, question, contextWindow, log } = options
@@ -34,6 +34,10 @@ export async function compact (request: ModelRequest, options: CompactionOptions
   const lean = withoutOld(units, excess)
   const left = excess - (sizeOf(units) - sizeOf(lean))
   const shortened = left <= 0 ? lean : await summedUp(units, lean, { ...options, ...sizes, excess: left })
+  if (shortened === lean && left === excess) {
+    log.warn({ tokens: sizes.tokens, contextWindow }, 'the conversation is too long for the model, and nothing of it may go')
+    return request.messages
+  }
   const messages = shortened.flatMap((unit) => unit.messages)
   const after = gauge.measure({ ...request, messages })
   log[after > sizes.limit ? 'warn' : 'info']({ before: sizes.tokens, after, contextWindow }, 'the conversation was shortened for the model')

@@ -1,7 +1,7 @@
 import type { Agent } from '../agents/agent.ts'
 import type { ModelRegistry } from '../agents/registry.ts'
 import type { RunEventBody } from '../events/run-event.ts'
-import type { ModelRequest } from '../models/model.ts'
+import type { ModelMessage, ModelRequest } from '../models/model.ts'
 import { leastOf } from './call-estimate.ts'
 import { compact } from './compaction.ts'
 import { createInputGauge } from './input-gauge.ts'
@@ -22,13 +22,16 @@ export interface CompactorOptions extends Pick<StepHooks, 'onUsage'> {
   readonly summaries?: SummaryCache | undefined
 }
 
-/** Keeps the conversation of a run within its model's context window. */
+/** Keeps the requests of one agent's loop within its model's context window. */
 export interface Compactor {
   /**
-   * The request with what fits of the state's messages, which stay so for the rest of the run; what is stored is not
-   * touched. What it takes to sum up is pushed to `out`. Throws the signal's reason when that aborts.
+   * The request with as much of the state's messages as fits. What was shortened stays so for the rest of the loop, and
+   * what came since is added to it; the state keeps the conversation whole. Usage of what it takes to sum up is pushed to `out`.
+   * Throws the signal's reason when that aborts.
    */
-  readonly fit: (request: ModelRequest, why: 'measure' | 'overflow', out: RunEventBody[]) => Promise<ModelRequest>
+  readonly fit: (request: ModelRequest, out: RunEventBody[]) => Promise<ModelRequest>
+  /** A shorter request for a provider that found this one too long; undefined where nothing more can go. */
+  readonly shorten: (request: ModelRequest, out: RunEventBody[]) => Promise<ModelRequest | undefined>
 }
 
 // Characters of a summary, which is cut to its tokens afterwards.
@@ -39,18 +42,30 @@ export function compactorOf (agent: Agent, options: CompactorOptions): Compactor
   const { models, state, signal, log } = options
   const model = models.get(agent.model)
   const windows = [model, ...agent.fallbackModels.map((id) => models.get(id))].flatMap(({ contextWindow }) => contextWindow ?? [])
-  const { compaction: policy } = agent
-  if (policy === undefined || model.contextWindow === undefined) return undefined
+  if (agent.compaction === undefined || model.contextWindow === undefined) return undefined
+  const policy = agent.compaction
   const contextWindow = Math.min(...windows)
+  /** What stands for so many of the state's messages. */
+  let short: { readonly of: number, readonly messages: readonly ModelMessage[] } = { of: 0, messages: [] }
 
   return {
-    async fit (request, why, out) {
-      const summaries = { modelId: model.id, cache: options.summaries, ask: (asked: ModelRequest) => askForSummary(asked, out) }
-      const messages = await compact(request, { policy, contextWindow, summaries, log, gauge: state.gauge, question: state.question }, why)
-      if (messages === request.messages) return request
-      state.messages.splice(0, Infinity, ...messages)
-      return { ...request, messages: state.messages }
-    }
+    async fit (request, out) {
+      const whole = asItStands(request)
+      return await compacted(whole, 'measure', out) ?? whole
+    },
+    shorten: (request, out) => compacted(asItStands(request), 'overflow', out)
+  }
+
+  function asItStands (request: ModelRequest): ModelRequest {
+    return { ...request, messages: short.of === 0 ? state.messages : [...short.messages, ...state.messages.slice(short.of)] }
+  }
+
+  async function compacted (request: ModelRequest, why: 'measure' | 'overflow', out: RunEventBody[]): Promise<ModelRequest | undefined> {
+    const summaries = { modelId: model.id, cache: options.summaries, ask: (asked: ModelRequest) => askForSummary(asked, out) }
+    const messages = await compact(request, { policy, contextWindow, summaries, log, gauge: state.gauge, question: state.question }, why)
+    if (messages === request.messages) return undefined
+    short = { messages, of: state.messages.length }
+    return { ...request, messages }
   }
 
   async function askForSummary (request: ModelRequest, out: RunEventBody[]): Promise<string | undefined> {

@@ -36,8 +36,11 @@ export interface Ledger {
    * nothing set aside, where the call is not allowed.
    */
   readonly reserve: (call: CallEstimate) => Reservation | undefined
-  /** The ledger of a member: its own budget binds it and what is below it, beside all budgets above. */
-  readonly below: (budget: Budget | undefined) => Ledger
+  /**
+   * The ledger of a member: its own budget binds it and what is below it, beside all budgets above. `spent` is what it had
+   * spent when it was suspended, which those above know of already.
+   */
+  readonly below: (budget: Budget | undefined, spent?: Spent) => Ledger
 }
 
 /** An account that knows those above it. */
@@ -49,8 +52,9 @@ interface Account {
   readonly setAside: (tokens: number, costUsd: number) => void
 }
 
-export function createLedger (budget?: Budget): Ledger {
-  return ledgerOf([createAccount(budget)])
+/** `spent`: before the run was suspended. */
+export function createLedger (budget?: Budget, spent?: Spent): Ledger {
+  return ledgerOf([createAccount(budget, spent)])
 }
 
 /** `chain`: the own account first, the root's last. */
@@ -69,15 +73,14 @@ function ledgerOf (chain: readonly [Account, ...Account[]]): Ledger {
       for (const account of chain) account.setAside(tokens, costUsd)
       return { release: once(() => { for (const account of chain) account.setAside(-tokens, -costUsd) }) }
     },
-    below: (budget) => ledgerOf([createAccount(budget), ...chain])
+    below: (budget, spent) => ledgerOf([createAccount(budget, spent), ...chain])
   }
 }
 
-function createAccount ({ tokens: maxTokens = Infinity, costUsd: maxCostUsd = Infinity }: Budget = {}): Account {
-  let usage = noUsage
-  let costUsd: number | undefined = 0
+function createAccount ({ tokens: maxTokens = Infinity, costUsd: maxCostUsd = Infinity }: Budget = {}, before: Spent = nothing): Account {
+  let { usage, costUsd } = before
   // A budget in dollars binds by the calls whose price is known.
-  let knownCostUsd = 0
+  let knownCostUsd = costUsd ?? 0
   const aside = { tokens: 0, costUsd: 0 }
 
   return {
@@ -96,6 +99,8 @@ function createAccount ({ tokens: maxTokens = Infinity, costUsd: maxCostUsd = In
     }
   }
 }
+
+const nothing: Spent = Object.freeze({ usage: noUsage, costUsd: 0 })
 
 function tokensOf ({ input, output }: Usage): number {
   return input + output

@@ -28,7 +28,7 @@ export interface ModelStepInput extends StepHooks {
   readonly state: RunState
   readonly timeouts: { readonly firstTokenMs: number, readonly idleMs: number }
   readonly signal: AbortSignal
-  /** Shortens the conversation where the provider finds it too long, and the model is asked again. */
+  /** Of the state's messages. Shortens them where the provider finds them too long, and the model is asked again. */
   readonly compactor?: Compactor | undefined
   /** What the run's budgets keep for this call; released when it is over. */
   readonly reservation?: Reservation | undefined
@@ -244,8 +244,8 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   }
 
   async function shorten (error: AppError): Promise<ModelRequest | undefined> {
-    const shorter = await input.compactor?.fit(request, 'overflow', aside)
-    if (shorter === undefined || shorter === request) return undefined
+    const shorter = await input.compactor?.shorten(input.request, aside)
+    if (shorter === undefined) return undefined
     endFailed(error)
     request = await preparedRequest({ ...input, request: shorter })
     watch = watchCall()

@@ -13,14 +13,14 @@ export interface PreparedCall {
 }
 
 /**
- * What stands before every model call: the conversation is made to fit, and the budgets are asked. Undefined where they have
- * no room for the call. Yields the usage of what it took.
+ * What stands before every model call: the state's messages are made to fit, and the budgets are asked. Undefined where they
+ * have no room for the call. Yields the usage of what it took.
  */
 export async function * prepareCall (request: ModelRequest, { model, state, compactor }: { readonly model: Model, readonly state: RunState, readonly compactor: Compactor | undefined }): AsyncGenerator<Batch<RunEventBody>, PreparedCall | undefined> {
   const aside: RunEventBody[] = []
   let fitted = request
   try {
-    fitted = await compactor?.fit(request, 'measure', aside) ?? request
+    fitted = await compactor?.fit(request, aside) ?? request
   } catch (error) {
     if (aside.length > 0) yield aside
     throw error

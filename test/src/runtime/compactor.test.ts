@@ -51,13 +51,13 @@ async function prepare ({ model, state, compactor }: World): Promise<{ events: R
   }
 }
 
-t.test('a conversation is made to fit once, and stays so for the rest of the run', async (t) => {
+t.test('a conversation is made to fit once, and stays so while it grows, and whole where it is kept', async (t) => {
   const { observer, calls } = watching()
   const at = world({ observer })
   const { prepared, events } = await prepare(at)
   t.ok(estimateInput(prepared?.request ?? plain) < 0.92 * contextWindow)
-  t.strictSame(prepared?.request.messages, at.state.messages)
-  t.strictSame(brokenPairs(at.state.messages), [])
+  t.strictSame(at.state.messages, history())
+  t.strictSame(brokenPairs(prepared?.request.messages ?? []), [])
   const summaries = at.model.requests.length
   t.ok(summaries > 1)
   t.equal(events.length, summaries)
@@ -65,8 +65,12 @@ t.test('a conversation is made to fit once, and stays so for the rest of the run
   t.match(at.state.ledger.spent(), { usage: { input: 10 * summaries }, costUsd: Number })
   t.equal(calls.length, summaries, 'who watches sees these calls too')
 
-  await prepare(at)
+  const said: ModelMessage = { role: 'assistant', text: 'More.', toolCalls: [] }
+  at.state.messages.push(said)
+  t.strictSame((await prepare(at)).prepared?.request.messages, [...prepared?.request.messages ?? [], said])
   t.equal(at.model.requests.length, summaries, 'no more of them are needed')
+  at.state.messages.push(...history())
+  t.ok(estimateInput((await prepare(at)).prepared?.request ?? plain) < 0.92 * contextWindow)
 })
 
 t.test('it is off where it is not wanted, or where no window is known', async (t) => {
@@ -88,8 +92,7 @@ t.test('a summary is made only where the budget has room for it, and so is the c
   const at = world({ ledger: createLedger({ tokens: 1_500 }) })
   const { prepared } = await prepare(at)
   t.ok(at.state.usage.input + at.state.usage.output <= 1_500)
-  t.ok(estimateInput(requestOf(at.state)) < 0.92 * contextWindow, 'old turns are left out all the same')
-  t.ok(prepared !== undefined)
+  t.ok(estimateInput(prepared?.request ?? requestOf(at.state)) < 0.92 * contextWindow, 'old turns are left out all the same')
 
   const poor = world({ ledger: createLedger({ tokens: 200 }) })
   t.strictSame(await prepare(poor), { events: [], prepared: undefined, error: undefined })
@@ -120,7 +123,6 @@ t.test('a stop ends a summary at once, and what it took is counted', async (t) =
   t.match(error, { reason: 'user' })
   t.match(events, [{ type: 'usage', estimated: true }])
   t.ok(at.state.usage.input > 0)
-  t.match(at.state.messages.length, 51, 'and the conversation stays as it was')
 })
 
 t.test('a model that finds the conversation too long is asked again with a shorter one, once', async (t) => {
@@ -144,4 +146,9 @@ t.test('a model that finds the conversation too long is asked again with a short
   const model: Model = { ...hopeless.model, generate (request, options) { asked++; return scriptedModel([[overflow]]).generate(request, options) } }
   t.match(await step({ model, state: hopeless.state, request: requestOf(hopeless.state), compactor: hopeless.compactor }), { error: { code: 'context_overflow' } })
   t.equal(asked, 2)
+
+  const bare = world()
+  bare.state.messages.splice(0, Infinity, { role: 'user', content: long })
+  t.match(await step({ model, state: bare.state, request: requestOf(bare.state), compactor: bare.compactor }), { error: { code: 'context_overflow' } })
+  t.equal(asked, 3, 'not again where nothing may go')
 })

@@ -6,10 +6,10 @@ import { AppError } from '../../../src/errors.ts'
 import { noUsage } from '../../../src/events/usage.ts'
 import { chooseTools, toolChoiceFor } from '../../../src/runtime/choose-tools.ts'
 import { finishHook } from '../../../src/runtime/finish-hook.ts'
+import { instructionsFor } from '../../../src/runtime/instructions.ts'
 import { logToolCall } from '../../../src/runtime/log-tool-call.ts'
 import { createRunState } from '../../../src/runtime/run-state.ts'
 import { stepHooks } from '../../../src/runtime/step-hooks.ts'
-import { systemPrompt } from '../../../src/runtime/system-prompt.ts'
 import { withToolHooks } from '../../../src/runtime/tool-hooks.ts'
 import { assembleTools } from '../../../src/runtime/toolset.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
@@ -26,9 +26,9 @@ const other = defineTool({ name: 'an.other' })
 const agentWith = (definition: Partial<AgentDefinition>) => agentOf(definition, scriptedModel([['x']]))
 
 t.test('the system prompt is the agent\'s instructions, or what its hook makes of them', async (t) => {
-  t.equal(await systemPrompt(agentWith({ instructions: 'Be brief.' }), context), 'Be brief.')
+  t.equal(await instructionsFor(agentWith({ instructions: 'Be brief.' }), context), 'Be brief.')
   const agent = agentWith({ instructions: 'Be brief.', systemPrompt: async ({ principal, metadata }, ours) => `${ours} For ${principal.userId} of shop ${String(metadata['shop'])}.` })
-  t.equal(await systemPrompt(agent, context), `Be brief. For ${alice.userId} of shop 7.`)
+  t.equal(await instructionsFor(agent, context), `Be brief. For ${alice.userId} of shop 7.`)
 })
 
 t.test('the tools of a run are all there are, or those that the hook chooses', async (t) => {

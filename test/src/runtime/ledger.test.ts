@@ -67,6 +67,16 @@ t.test('calls made side by side do not count on the same rest of a budget', asyn
   t.notOk(root.allows({ tokens: 101, costUsd: 1 }))
 })
 
+t.test('what was spent before a run was suspended counts when it goes on', async (t) => {
+  const root = createLedger({ tokens: 100, costUsd: 1 }, { usage: used(60), costUsd: 0.5 })
+  t.notOk(root.allows(tokens(41)))
+  t.notOk(root.allows(costing(0.51)))
+  const member = root.below({ tokens: 30 }, { usage: used(20), costUsd: 0.25 })
+  t.notOk(member.allows(tokens(11)))
+  member.book(used(5), 0.1)
+  t.match([root, member].map((ledger) => ledger.spent()), [{ usage: { input: 65 }, costUsd: 0.6 }, { usage: { input: 25 }, costUsd: 0.35 }])
+})
+
 t.test('a call that is refused sets nothing aside', async (t) => {
   const root = createLedger({ tokens: 100 })
   t.equal(root.below({ tokens: 10 }).reserve(tokens(50)), undefined)
