@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { createModelRegistry, type ModelRegistryOptions } from '../models/providers.ts'
 import type { Agent } from './agent.ts'
 import { builtInConfig } from './built-in.ts'
-import { checkAgents, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
+import { checkAgents, checkModels, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
 import { collectEntries } from './collect-entries.ts'
 import { findConfig, loadConfigFile, shownPath } from './config-file.ts'
 import { configSchema } from './config.ts'
@@ -50,14 +50,15 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
 
   const providers = checkProviders(value.providers, report)
   const reported = Object.keys(value.providers).filter((name) => providers[name] === undefined)
-  const models = createModels({ providers, env, log, defaultModel: config.defaultModel ?? value.defaultModel, wordDelayMs: config.offlineWordDelayMs })
+  const facts = checkModels(value.models, Object.keys(value.providers), report)
+  const models = createModels({ providers, facts, env, log, defaultModel: config.defaultModel ?? value.defaultModel, wordDelayMs: config.offlineWordDelayMs })
   const modelProblem = reported.some((name) => models.defaultModel.startsWith(`${name}:`)) ? undefined : models.problem(models.defaultModel)
   if (modelProblem !== undefined && config.defaultModel !== undefined) reportVariable('DEFAULT_MODEL', modelProblem)
   else if (modelProblem !== undefined) report('defaultModel', modelProblem)
 
   const tools = checkTools(value.tools, report)
   const { entries, faults: unread } = await collectEntries(value.agents, { configPath: path ?? shown, cwd, load })
-  const checked = checkAgents(entries, { tools, resolveModel: createModelResolver(models, { providers: reported }) })
+  const checked = checkAgents(entries, { tools, factsOf: (id) => facts.get(id), resolveModel: createModelResolver(models, { providers: reported }) })
   faults.push(...unread, ...checked.faults)
   if (faults.length === 0 && checked.registered.length === 0) report('agents', 'no agents: expected at least one that is not abstract')
   // In a file that could not be read the default agent may well be.

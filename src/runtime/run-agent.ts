@@ -46,13 +46,18 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   }
 
   function ending (end: LoopEnd): readonly [...RunEventBody[], TerminalEvent] {
-    return end.kind === 'suspended' ? suspended(end) : [{ type: 'message-end', finishReason: end.finishReason, usage: frame.state.usage() }, { type: 'run-completed' }]
+    return end.kind === 'suspended' ? suspended(end) : [messageEnd(end), { type: 'run-completed' }]
+  }
+
+  function messageEnd ({ finishReason }: LoopEnd & { kind: 'completed' }): RunEventBody {
+    const { usage, costUsd } = frame.state.ledger.spent()
+    return { type: 'message-end', finishReason, usage, ...(costUsd === undefined ? {} : { costUsd }) }
   }
 
   /** What is kept is told first, so that nobody hears of an approval that is not there. */
   function suspended ({ checkpoint, closing }: LoopEnd & { kind: 'suspended' }): readonly [...RunEventBody[], TerminalEvent] {
     const approvals = approvalsOf(checkpoint, new Date(Date.now() + deps.approvalTtlMs))
-    input.onSuspend?.({ checkpoint: { root: checkpoint, usage: frame.state.usage(), memberCalls: frame.run.slots.begun, metadata: input.metadata }, approvals })
+    input.onSuspend?.({ checkpoint: { root: checkpoint, ...frame.state.ledger.spent(), memberCalls: frame.run.slots.begun, metadata: input.metadata }, approvals })
     const pendingCalls = waitingCalls(checkpoint).flatMap((call) => call.kind === 'client' ? [call.callId] : [])
     return [...announcements(approvals, openEnds.isAnnounced), ...closing, { type: 'run-suspended', approvals: approvals.map(({ id }) => id), pendingCalls }]
   }

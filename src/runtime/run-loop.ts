@@ -128,6 +128,7 @@ function endAfter (frame: Frame, step: Said, { waiting, results, answer }: ToolB
       agentId: agent.id, path, text, reasoning, waiting,
       messages: state.messages.slice(history.length),
       step: state.step, toolCalls: state.toolCalls, reminders: state.reminders, calledTools: [...state.calledTools],
+      spent: state.ledger.spent(),
       calls: calls.map(asStored),
       results: results.map(({ call: { callId }, content, ran }) => ({ callId, content, ran }))
     }
