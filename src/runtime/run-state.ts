@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ModelMessage } from '../models/model.ts'
+import type { Asking } from './asking.ts'
 import { createInputGauge, type InputGauge } from './input-gauge.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { createRunawayGuard, type RunawayGuard } from './runaway.ts'
@@ -27,6 +28,8 @@ export interface RunState extends SharedState {
   readonly ledger: Ledger
   readonly gauge: InputGauge
   readonly runaway: RunawayGuard
+  /** Once the model is asked. */
+  asking: Asking | undefined
   readonly calledTools: Set<string>
   reminders: number
 }
@@ -67,6 +70,7 @@ export function createRunState (history: readonly ModelMessage[], { shared = cre
     toolCalls: 0,
     gauge: createInputGauge(),
     runaway: createRunawayGuard(),
+    asking: undefined,
     calledTools: new Set(),
     reminders: 0
   }

@@ -2,6 +2,7 @@ import type { AgentPath, RunEventBody } from '../events/run-event.ts'
 import type { ToolOutput } from '../messages/turn-request.ts'
 import type { KeptReasoning, ModelMessage } from '../models/model.ts'
 import type { Spent } from './ledger.ts'
+import type { SettledCall } from './runaway.ts'
 
 /** One call that holds up its agent's batch. */
 export type WaitingCall =
@@ -26,7 +27,7 @@ export interface FrameCheckpoint {
   readonly text: string
   readonly reasoning: readonly KeptReasoning[]
   readonly calls: ReadonlyArray<{ readonly callId: string, readonly modelName: string, readonly toolName: string, readonly arguments: string }>
-  readonly results: ReadonlyArray<{ readonly callId: string, readonly content: string, readonly ran: boolean }>
+  readonly results: ReadonlyArray<{ readonly callId: string, readonly content: string, readonly ran: boolean, readonly outcome?: SettledCall['outcome'] }>
   readonly waiting: readonly WaitingCall[]
   /** With everything below it. */
   readonly spent?: Spent

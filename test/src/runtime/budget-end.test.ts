@@ -1,10 +1,11 @@
 import t from 'tap'
 import { checkOrder } from '../../../src/events/order.ts'
 import { z } from 'zod'
-import { budgetNotice, unaffordable } from '../../../src/runtime/budget-end.ts'
+import { unaffordable } from '../../../src/runtime/budget-end.ts'
 import { leastOf, withAnswer } from '../../../src/runtime/call-estimate.ts'
 import { createInputGauge } from '../../../src/runtime/input-gauge.ts'
 import { checkCall } from '../../../src/runtime/checked-call.ts'
+import { budgetNotice } from '../../../src/runtime/notices.ts'
 import { createRunState } from '../../../src/runtime/run-state.ts'
 import { assembleTools } from '../../../src/runtime/toolset.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
@@ -25,7 +26,7 @@ t.test('calls that the budget has no room for are all answered, by what tells th
     started, { type: 'step-start', step: 1 },
     { type: 'tool-call-start', callId: 'c1', toolName: 'echo' }, { type: 'tool-input-complete', callId: 'c1', toolName: 'echo', input: {} },
     { type: 'tool-call-start', callId: 'c2', toolName: 'echo' }, { type: 'tool-input-invalid', callId: 'c2', toolName: 'echo', input: {}, message: '' },
-    ...events, { type: 'step-end', step: 1 }, ...budgetNotice({ ...createRunState([]), step: 1 }), { type: 'run-completed' }
+    ...events, { type: 'step-end', step: 1 }, ...budgetNotice({ path: [], state: { ...createRunState([]), step: 1 } }), { type: 'run-completed' }
   ]), [])
 })
 
