@@ -29,9 +29,9 @@ export function budgetNotice ({ path, state }: Pick<Frame, 'path' | 'state'>): R
   return path.length > 0 ? [] : saying(state, 'I stopped because the budget of this run is used up.')
 }
 
-/** For a run that its agent's own condition has ended: nothing. */
-export function stopNotice ({ path, state }: Frame): RunEventBody[] {
-  return path.length > 0 ? [] : saying(state, '')
+/** For a run that its agent's own condition has ended: an empty step. What a program gets is what was said before. */
+export function stopNotice ({ mode, path, state }: Frame): RunEventBody[] {
+  return path.length > 0 || mode === 'headless' ? [] : saying(state, '')
 }
 
 function saying (state: Frame['state'], text: string): RunEventBody[] {

@@ -95,6 +95,9 @@ t.test('a condition ends a run after a step that ran tools', async (t) => {
   t.match(of('message-end'), [{ finishReason: 'stop' }])
   t.equal(of('step-start').length, 2, 'clients that send results by themselves must not send these')
   t.match(end, { type: 'run-completed' })
+  const talking = scriptedModel([['So far: x', ...call('c1')], ['Never.']])
+  const headless = await run(t, { model: talking, agent: { tools: [echo], stopWhen: hasToolCall('echo') }, input: { mode: 'headless', canSuspend: false } })
+  t.match(headless.of('step-start'), { length: 1 }, 'a program gets what was said in the last step')
 })
 
 t.test('a run that goes round in circles is asked for its answer, without tools', async (t) => {
