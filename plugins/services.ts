@@ -17,6 +17,7 @@ import { createRunRegistry, type RunRegistry } from '../src/runs/run-registry.ts
 import { createRunService, type RunService } from '../src/runs/run-service.ts'
 import { createStartTurn } from '../src/runs/start-turn.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
+import { createSummaryCache } from '../src/runtime/summary-cache.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
 import type { Integrations } from '../src/tools/integrations.ts'
 
@@ -55,7 +56,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   const checkpointer = createCheckpointer({ turns, holder, log })
   const observer = observeWith(app.tracing === undefined ? [app.metrics.runs] : [app.metrics.runs, app.tracing.runs])
   const { toolOutputLimit, subagentDigestLimit, approvalTtlMs } = config
-  const deps = { models, agents, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer }
+  const deps = { models, agents, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer, summaries: createSummaryCache() }
   const files = openFiles({ config, agents, database, holder, newId, log })
   const { attachments } = files
   const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, historyToolOutputLimit: config.historyToolOutputLimit })

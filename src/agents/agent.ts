@@ -2,8 +2,12 @@ import { z } from 'zod'
 import { isMemory, type Memory } from '../memories/memory.ts'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
+import { budgetSchema } from './budget.ts'
+import { compactionSchema } from './compaction-policy.ts'
+import type { AfterToolHook, BeforeModelHook, BeforeToolHook, FinishHook, RequiredToolsHook, SystemPromptHook, TitlePromptHook, ToolChoiceHook, ToolsHook, UsageHook } from './hooks.ts'
+import type { StopCondition } from './stop-when.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
-import type { JsonSchema, ModelMessage } from '../models/model.ts'
+import type { JsonSchema, ToolChoice } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import { crewEntrySchema, type CrewMember } from './crew.ts'
 import { isPipeline, type Pipeline } from './steps/pipeline.ts'
@@ -19,8 +23,10 @@ export type ApprovalPolicy = (call: GatedCall, context: Omit<ToolContext, 'signa
 type PolicyVerdict = boolean | { readonly approved: boolean, readonly reason?: string }
 
 const callable = <F>(what: string) => z.custom<F>((value) => typeof value === 'function', `expected ${what}`)
+const hook = <F>() => callable<F>('a function').optional()
 const tool = z.custom<Tool>((value) => typeof value === 'object' && value !== null && (value as Partial<Tool>).kind === 'tool', 'expected a tool made by defineTool')
 const schema = z.custom<z.ZodType | JsonSchema>((value) => isZod(value) || (typeof value === 'object' && value !== null && !Array.isArray(value)), 'expected a zod schema or a JSON schema')
+const stopCondition = callable<StopCondition>('a condition such as stepCountIs(5), or a function')
 const positive = z.number().int().positive()
 const milliseconds = z.number().positive()
 
@@ -54,19 +60,22 @@ export const agentSchema = z.strictObject({
   description: z.string().default(''),
   /** `provider:model`, a plain model id of the default provider, or absent for the registry's default. */
   model: z.string().min(1).optional(),
+  fallbackModels: z.array(z.string().min(1)).default([]),
   modelSettings: modelSettingsSchema.default({}),
   instructions: z.string().default('You are a helpful agent.'),
   /** Of an agent made by defineStepsAgent: what it does in place of asking its model. */
   pipeline: z.custom<Pipeline>(isPipeline, 'expected steps, which are functions, and at least one of them').optional(),
+  systemPrompt: hook<SystemPromptHook>(),
   maxHistory: positive.optional(),
-  tools: z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])).default([]),
+  /** A list, or the hook that chooses among what the other attributes bring. */
+  tools: z.union([z.array(z.union([tool, callable<ToolProvider>('a tool made by defineTool or a provider function'), z.string()])), callable<ToolsHook>('a list of tools or a function')]).default([]),
   /** Folders that hold a SKILL.md. */
   skills: z.array(z.union([z.string().min(1), z.custom<URL>((value) => value instanceof URL, 'expected the path or the URL of a folder')])).default([]),
   memory: z.union([z.enum(['none', 'database', 'volatile']), z.custom<Memory>(isMemory, 'expected a memory, with the functions recall and remember')]).default('none'),
   /** Names of integrations of the configuration; their tools come after the agent's own. */
   integrations: z.array(z.string()).default([]),
   requiredTools: z.array(z.string()).default([]),
-  requiredToolsForRun: callable<(messages: readonly ModelMessage[]) => readonly string[]>('a function').optional(),
+  requiredToolsForRun: hook<RequiredToolsHook>(),
   agents: z.array(crewEntrySchema).default([]),
   delegation: z.enum(['tools', 'group']).default('tools'),
   maxDepth: positive.default(2),
@@ -79,14 +88,23 @@ export const agentSchema = z.strictObject({
   responseFormat: schema.optional(),
   fileUpload: z.boolean().default(false),
   vision: z.boolean().default(false),
-  formatAttachment: callable<(file: AttachedFile, description: string) => string | Promise<string>>('a function').optional(),
+  formatAttachment: hook<(file: AttachedFile, description: string) => string | Promise<string>>(),
   maxSteps: positive.optional(),
   maxToolCalls: positive.nullable().optional(),
-  toolChoice: toolChoiceSchema.default('auto'),
+  toolChoice: z.union([toolChoiceSchema, callable<ToolChoiceHook>('a function')]).default('auto'),
   toolConcurrency: positive.default(4),
   toolTimeoutMs: milliseconds.default(120_000),
   timeouts: timeoutsSchema.prefault({}),
+  budget: budgetSchema.optional(),
+  stopWhen: z.union([stopCondition, z.array(stopCondition)]).default([]).transform((given) => Array.isArray(given) ? given : [given]),
+  compaction: compactionSchema,
   titleGeneration: z.boolean().default(true),
+  titlePrompt: hook<TitlePromptHook>(),
+  beforeTool: hook<BeforeToolHook>(),
+  afterTool: hook<AfterToolHook>(),
+  beforeModel: hook<BeforeModelHook>(),
+  onUsage: hook<UsageHook>(),
+  onFinish: hook<FinishHook>(),
   onDisconnect: z.enum(['continue', 'stop']).default('continue'),
   protocol: z.enum(protocolNames).default('ai-sdk'),
   wireProfile: z.enum(wireProfiles).default('portable'),
@@ -103,15 +121,22 @@ export type AgentDefinition = z.input<typeof agentSchema> & { readonly kind?: 'a
 export type DefinedAgent = Readonly<z.output<typeof agentSchema>> & { readonly kind: 'agent' }
 
 /** An agent of the registry: stable id, tools resolved from their names, model settled. */
-export interface Agent extends Omit<DefinedAgent, 'tools' | 'model' | 'name' | 'agents'> {
+export interface Agent extends Omit<DefinedAgent, 'tools' | 'toolChoice' | 'model' | 'fallbackModels' | 'name' | 'agents'> {
   readonly id: string
   readonly name: string
-  /** Full `provider:model`. */
+  /** Full `provider:model`, as are the fallback models. */
   readonly model: string
   /** Its own, and then a provider for each of its integrations. */
+  readonly fallbackModels: readonly string[]
   readonly tools: readonly (Tool | ToolProvider)[]
   /** Those it may delegate to, in the registry by these keys. */
   readonly crew: readonly CrewMember[]
+  /** Where `tools` is a function. */
+  readonly toolsForRun: ToolsHook | undefined
+  /** Of the first step. */
+  readonly toolChoice: ToolChoice
+  /** Where `toolChoice` is a function: of every step. */
+  readonly toolChoiceForStep: ToolChoiceHook | undefined
 }
 
 /** Checks and freezes a definition. Throws a ZodError listing everything that is wrong with it. */

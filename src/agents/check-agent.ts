@@ -1,14 +1,14 @@
 import type { z } from 'zod'
+import type { ModelFacts } from '../models/model-facts.ts'
 import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
-import { crewMember } from './crew.ts'
 import { issueReasons } from './faults.ts'
-import { agentId } from './ids.ts'
 import { checkSkills, skillTools, withCatalogue } from './skills/agent-skills.ts'
 import type { Skill } from './skills/load-skill.ts'
 import { ownFolderOf, skillToolNames } from './skills/skill-tools.ts'
+import { settleAgent } from './settle-agent.ts'
 import { didYouMean } from './suggest.ts'
 
 export interface CheckContext {
@@ -16,6 +16,8 @@ export interface CheckContext {
   readonly tools: ReadonlyMap<string, Tool>
   /** Integrations of the configuration; one that is not usable as it is has no provider and was reported. */
   readonly integrations: ReadonlyMap<string, ToolProvider | undefined>
+  /** What is known of a model, by its full id. */
+  readonly factsOf: (id: string) => ModelFacts | undefined
   /** The full id of a model, or why it cannot be used. */
   readonly resolveModel: (id: string | undefined) => { readonly id: string } | { readonly problem: string }
 }
@@ -28,7 +30,7 @@ export interface CheckedAgent {
 }
 
 /** One entry, with everything that is wrong with it. */
-export function checkAgent ({ value, places }: Entry, { tools, integrations, resolveModel }: CheckContext): CheckedAgent {
+export function checkAgent ({ value, places }: Entry, { tools, integrations, factsOf, resolveModel }: CheckContext): CheckedAgent {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed(['expected an agent made by defineAgent, an entry with its attributes, or a file'])
   const { kind = 'agent', ...attributes } = value as { kind?: unknown }
   if (kind !== 'agent') return failed([`expected an agent, got a ${String(kind)}`])
@@ -40,6 +42,7 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, res
   const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && !wrong.has('tools') && !wrong.has('integrations') }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
+  const fallbacks = data.fallbackModels.map(resolveModel)
   const problems = [
     ...reasons,
     ...own.problems,
@@ -48,15 +51,13 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, res
     ...connected.problems,
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
+    ...fallbacks.flatMap((fallback, index) => 'problem' in fallback ? [`fallbackModels[${index}]: ${fallback.problem}`] : []),
     ...choiceProblems(data.toolChoice, own)
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
-  const { agents, ...rest } = data
-  const agent: Agent = Object.freeze({
-    ...rest, kind: 'agent', id: agentId(data.key), name: data.name ?? data.key, model: model.id,
-    tools: [...own.tools, ...connected.providers], crew: agents.map(crewMember), instructions: withCatalogue(data.instructions, skills)
-  })
-  return { agent, problems, warnings: missingRequired(data.requiredTools, own) }
+  const fallbackModels = fallbacks.flatMap((fallback) => 'id' in fallback ? [fallback.id] : [])
+  const agent = settleAgent({ ...data, instructions: withCatalogue(data.instructions, skills) }, { model: model.id, fallbackModels, tools: [...own.tools, ...connected.providers] })
+  return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownFacts(agent, factsOf)] }
 }
 
 interface Attributes {
@@ -84,7 +85,8 @@ interface OwnTools {
   readonly problems: readonly string[]
 }
 
-function resolveTools (listed: readonly (Tool | ToolProvider | string)[], known: ReadonlyMap<string, Tool>): OwnTools {
+function resolveTools (attribute: Attributes['data']['tools'], known: ReadonlyMap<string, Tool>): OwnTools {
+  const listed = typeof attribute === 'function' ? [] : attribute
   const names = new Set<string>()
   const problems: string[] = []
   const tools: (Tool | ToolProvider)[] = []
@@ -101,7 +103,7 @@ function resolveTools (listed: readonly (Tool | ToolProvider | string)[], known:
     if (names.has(tool.name)) problems.push(`tools[${index}]: a second tool named "${tool.name}"`)
     names.add(tool.name)
   }
-  return { tools, names, complete: tools.every((tool) => typeof tool !== 'function'), problems }
+  return { tools, names, complete: typeof attribute !== 'function' && tools.every((tool) => typeof tool !== 'function'), problems }
 }
 
 /** The tools of an agent that lists skills. What reads the files of its own skill, if it is made of one, reads theirs too. */
@@ -120,7 +122,7 @@ function withSkillTools (own: OwnTools, skills: readonly Skill[]): OwnTools {
 
 /** A pipeline calls what it needs by itself. */
 function pipelineProblems ({ pipeline, ...data }: Attributes['data']): string[] {
-  const unused = pipeline === undefined ? [] : (['tools', 'skills', 'requiredTools'] as const).filter((name) => data[name].length > 0)
+  const unused = pipeline === undefined ? [] : (['tools', 'skills', 'requiredTools'] as const).filter((name) => typeof data[name] === 'function' || data[name].length > 0)
   return unused.map((name) => `${name}: an agent of steps has none; its steps call what they need`)
 }
 
@@ -132,14 +134,28 @@ function resolveIntegrations (listed: readonly string[], known: CheckContext['in
   return { providers: listed.flatMap((name) => known.get(name) ?? []), problems }
 }
 
-function choiceProblems (choice: Agent['toolChoice'], { names, complete }: OwnTools): string[] {
-  if (typeof choice === 'string' || names.has(choice.tool) || !complete) return []
+function choiceProblems (choice: Attributes['data']['toolChoice'], { names, complete }: OwnTools): string[] {
+  if (typeof choice === 'string' || typeof choice === 'function' || names.has(choice.tool) || !complete) return []
   return [`toolChoice: the agent has no tool "${choice.tool}".${didYouMean(choice.tool, [...names])}`]
 }
 
 function missingRequired (required: readonly string[], { names, complete }: OwnTools): string[] {
   if (!complete) return []
   return required.filter((name) => !names.has(name)).map((name) => `requiredTools: the agent has no tool "${name}", so nothing is required.${didYouMean(name, [...names])}`)
+}
+
+function repeatedModels ({ model, fallbackModels }: Agent): string[] {
+  return fallbackModels.flatMap((id, index) => [model, ...fallbackModels.slice(0, index)].includes(id) ? [`fallbackModels[${index}]: "${id}" has been asked before.`] : [])
+}
+
+/** What an agent asks for that needs to be known of its model, and is not. */
+function unknownFacts ({ budget, compaction, model, fallbackModels }: Agent, factsOf: CheckContext['factsOf']): string[] {
+  const windowless = compaction !== undefined && factsOf(model)?.contextWindow === undefined
+  const unpriced = budget?.costUsd === undefined ? [] : [model, ...fallbackModels].filter((id) => factsOf(id)?.prices === undefined)
+  return [
+    ...windowless ? [`compaction: nothing is known of the context window of "${model}", so it is off. Say it under "models" of the configuration.`] : [],
+    ...unpriced.map((id) => `budget: nothing is known of the price of "${id}", so its calls count as no dollars. Say it under "models" of the configuration.`)
+  ]
 }
 
 function failed (problems: readonly string[]): CheckedAgent {

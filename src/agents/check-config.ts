@@ -1,4 +1,5 @@
-import { providerSchema, type ProviderConfig } from '../models/providers.ts'
+import { modelFactsSchema, type ModelFacts } from '../models/model-facts.ts'
+import { defaultProvider, fullModelId, providerOf, providerSchema, type ProviderConfig } from '../models/providers.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Agent } from './agent.ts'
 import { checkAgent, type CheckContext } from './check-agent.ts'
@@ -33,6 +34,23 @@ export function checkProviders (providers: Readonly<Record<string, unknown>>, re
     else for (const reason of issueReasons(parsed.error.issues, Object.keys(providerSchema.shape))) report(`providers.${name}`, reason)
   }
   return usable
+}
+
+/** What is known of models, by full id. Whether their providers have a key does not matter: not every model is in use. */
+export function checkModels (models: Readonly<Record<string, unknown>>, providers: readonly string[], report: Report): ReadonlyMap<string, ModelFacts> {
+  const known = [defaultProvider, ...providers]
+  const facts = new Map<string, ModelFacts>()
+  for (const [name, value] of Object.entries(models)) {
+    const entry = `models.${name}`
+    const id = fullModelId(name)
+    const provider = providerOf(id)
+    const parsed = modelFactsSchema.safeParse(value)
+    if (provider !== undefined && !known.includes(provider)) report(entry, `there is no model provider "${provider}".${didYouMean(provider, known)}`)
+    if (facts.has(id)) report(entry, `a second entry for the model "${id}"`)
+    if (parsed.success) facts.set(id, parsed.data)
+    else for (const reason of issueReasons(parsed.error.issues, Object.keys(modelFactsSchema.shape))) report(entry, reason)
+  }
+  return facts
 }
 
 /** The tools that agents may name. */

@@ -1,21 +1,26 @@
 import { z } from 'zod'
+import type { modelFactsSchema } from '../models/model-facts.ts'
 import type { providerSchema } from '../models/providers.ts'
 import type { IntegrationDefinition } from '../tools/integration.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AgentDefinition, DefinedAgent } from './agent.ts'
 
-/** The shape of a configuration; its agents, tools, integrations and providers are checked one by one afterwards, so that all mistakes are found. */
+/** The shape of a configuration; its agents, tools, integrations, providers and models are checked one by one afterwards, so that all mistakes are found. */
 export const configSchema = z.strictObject({
   agents: z.array(z.unknown(), 'expected a list of agents, or of files that define them'),
   tools: z.array(z.unknown(), 'expected a list of tools made by defineTool').default([]),
   integrations: z.record(z.string(), z.unknown(), 'expected integrations by name').default({}),
   providers: z.record(z.string(), z.unknown(), 'expected providers by name').default({}),
+  models: z.record(z.string(), z.unknown(), 'expected models by id').default({}),
   defaultModel: z.string().min(1).optional(),
   defaultAgent: z.string().min(1).optional()
 })
 
 /** A service that models are asked from. */
 export type ProviderDefinition = z.input<typeof providerSchema>
+
+/** What is known of a model: how much it reads at once, and what it costs. */
+export type ModelDefinition = z.input<typeof modelFactsSchema>
 
 /** What a deployment serves. */
 export interface ParleyConfig {
@@ -29,6 +34,8 @@ export interface ParleyConfig {
   /** Servers whose tools agents may have, by the name they are listed by. */
   integrations?: Readonly<Record<string, IntegrationDefinition>>
   providers?: Readonly<Record<string, ProviderDefinition>>
+  /** What is known of models, by `provider:model` or a plain model id of the provider `openai`. */
+  models?: Readonly<Record<string, ModelDefinition>>
   /** `provider:model` of agents that name none. */
   defaultModel?: string
   /** Key or id of the agent that a chat without one goes to. */

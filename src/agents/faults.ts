@@ -28,10 +28,19 @@ export function faultLine ({ file, entry, reason }: Fault): string {
 /** What a failed parse complains about, in sentences that name the path and what was expected. */
 export function issueReasons (issues: readonly z.core.$ZodIssue[], known: readonly string[]): string[] {
   return issues.flatMap((issue) => {
+    const meant = meantBranch(issue)
+    if (meant !== undefined) return issueReasons(meant, known)
     if (issue.code !== 'unrecognized_keys') return [withPath(issue.path, issueText(issue))]
     const names = issue.path.length === 0 ? known : []
     return issue.keys.map((key) => withPath(issue.path, `unknown attribute "${key}".${didYouMean(key, names)}`))
   })
+}
+
+/** Of several shapes the one that a value has but for what is wrong inside of it: its issues, as of the whole. */
+function meantBranch (issue: z.core.$ZodIssue): z.core.$ZodIssue[] | undefined {
+  if (issue.code !== 'invalid_union') return undefined
+  const [meant, ...others] = issue.errors.filter((branch) => branch.every((inner) => inner.path.length > 0))
+  return others.length > 0 ? undefined : meant?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 
 function issueText (issue: z.core.$ZodIssue): string {

@@ -6,7 +6,7 @@ import type { IntegrationLog } from '../tools/integration-log.ts'
 import { createIntegrations, type Integrations } from '../tools/integrations.ts'
 import type { Agent } from './agent.ts'
 import { builtInConfig } from './built-in.ts'
-import { checkAgents, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
+import { checkAgents, checkModels, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
 import { checkIntegrations, type IntegrationContext } from './check-integrations.ts'
 import { collectEntries } from './collect-entries.ts'
 import { findConfig, loadConfigFile, shownPath } from './config-file.ts'
@@ -56,7 +56,8 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
 
   const providers = checkProviders(value.providers, report)
   const reported = Object.keys(value.providers).filter((name) => providers[name] === undefined)
-  const models = createModels({ providers, env, log, defaultModel: config.defaultModel ?? value.defaultModel, wordDelayMs: config.offlineWordDelayMs })
+  const facts = checkModels(value.models, Object.keys(value.providers), report)
+  const models = createModels({ providers, facts, env, log, defaultModel: config.defaultModel ?? value.defaultModel, wordDelayMs: config.offlineWordDelayMs })
   const modelProblem = reported.some((name) => models.defaultModel.startsWith(`${name}:`)) ? undefined : models.problem(models.defaultModel)
   if (modelProblem !== undefined && config.defaultModel !== undefined) reportVariable('DEFAULT_MODEL', modelProblem)
   else if (modelProblem !== undefined) report('defaultModel', modelProblem)
@@ -65,7 +66,7 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
   const integrations = prepareIntegrations(value.integrations, { config, env, log, report, warn: (entry, warning) => warnings.push(`${shown}: ${entry}: ${warning}`) })
   const offered = new Map(Object.keys(value.integrations).map((name) => [name, integrations.providers.get(name)]))
   const { entries, faults: unread } = await collectEntries(value.agents, { configPath: path ?? shown, cwd, load })
-  const checked = checkAgents(entries, { tools, integrations: offered, resolveModel: createModelResolver(models, { providers: reported }) })
+  const checked = checkAgents(entries, { tools, integrations: offered, factsOf: (id) => facts.get(id), resolveModel: createModelResolver(models, { providers: reported }) })
   faults.push(...unread, ...checked.faults)
   if (faults.length === 0 && checked.registered.length === 0) report('agents', 'no agents: expected at least one that is not abstract')
   // In a file that could not be read the default agent may well be.

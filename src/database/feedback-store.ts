@@ -54,7 +54,7 @@ export function createFeedbackStore ({ driver }: StoreContext): FeedbackStore {
       if (thread === undefined) return undefined
       const rows = await driver.query<UsageRow>(sql`SELECT "agentPath", model, count(*) AS calls,
         sum(input) AS input, sum(output) AS output, sum(reasoning) AS reasoning, sum("cachedRead") AS "cachedRead", sum("cacheWrite") AS "cacheWrite",
-        sum("costUsd") AS "costUsd", sum(CASE WHEN estimated THEN 1 ELSE 0 END) AS "estimatedCalls"
+        CASE WHEN count("costUsd") = count(*) THEN sum("costUsd") END AS "costUsd", sum(CASE WHEN estimated THEN 1 ELSE 0 END) AS "estimatedCalls"
         FROM "Usage" WHERE "threadKey" = ${thread.key} GROUP BY "agentPath", model ORDER BY "agentPath", model`)
       return rows.map(toUsageLine)
     }

@@ -1,6 +1,7 @@
 import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { BatchStream } from '../streams/batch.ts'
+import type { ModelFacts } from './model-facts.ts'
 
 /** A JSON Schema object (draft 2020-12), as providers take it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -91,7 +92,7 @@ export interface ProviderToolOutcome {
   readonly failed: boolean
 }
 
-export interface Model {
+export interface Model extends Readonly<ModelFacts> {
   /** `provider:model`, as shown in metadata and usage. */
   readonly id: string
   /**

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ModelRegistry } from '../agents/registry.ts'
 import { AppError } from '../errors.ts'
 import type { Model } from './model.ts'
+import type { ModelFacts } from './model-facts.ts'
 import { createOfflineModel } from './offline.ts'
 import { createOpenAIChatModel } from './openai-chat.ts'
 import { createOpenAIClient } from './openai-client.ts'
@@ -13,8 +14,7 @@ export const providerSchema = z.strictObject({
   api: z.enum(['openai-chat', 'openai-responses']).default('openai-chat'),
   baseURL: z.url({ protocol: /^https?$/ }).optional(),
   apiKeyEnv: z.string().min(1).optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  models: z.record(z.string(), z.strictObject({ contextWindow: z.number().int().positive().optional() })).optional()
+  headers: z.record(z.string(), z.string()).optional()
 })
 
 export type ProviderConfig = z.output<typeof providerSchema>
@@ -27,6 +27,8 @@ export interface ConfiguredModels extends ModelRegistry {
 export interface ModelRegistryOptions {
   readonly providers: Readonly<Record<string, ProviderConfig | undefined>>
   readonly defaultModel?: string | undefined
+  /** By full id. */
+  readonly facts?: ReadonlyMap<string, ModelFacts> | undefined
   /** Where providers find their keys. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Milliseconds between the words of the offline model. */
@@ -38,32 +40,32 @@ type Client = ReturnType<typeof createOpenAIClient>
 type Access = { readonly ok: true, readonly baseURL: string | undefined, readonly apiKey: string | undefined } | { readonly ok: false, readonly problem: string }
 
 const offlineId = 'offline'
-const defaultProvider = 'openai'
+export const defaultProvider = 'openai'
 const defaultOpenAIModel = 'openai:gpt-4.1-mini'
 
 /**
  * The models of a deployment: `openai` from OPENAI_API_KEY and OPENAI_BASE_URL, those of the configuration, and
  * `offline`. Without a key the default is `offline`, so that a fresh checkout answers. Nothing connects before a call.
  */
-export function createModelRegistry ({ providers: configured, defaultModel, env, wordDelayMs, log }: ModelRegistryOptions): ConfiguredModels {
+export function createModelRegistry ({ providers: configured, defaultModel, facts, env, wordDelayMs, log }: ModelRegistryOptions): ConfiguredModels {
   const providers = new Map(Object.entries({ [defaultProvider]: providerSchema.parse({}), ...configured }))
   const clients = new Map<string, Client>()
   const models = new Map<string, Model>()
   const fetch = createUpstreamFetch()
 
-  return { get, problem, defaultModel: fullId(defaultModel ?? ((given(env.OPENAI_API_KEY) ?? given(env.OPENAI_BASE_URL)) === undefined ? offlineId : defaultOpenAIModel)) }
+  return { get, problem, defaultModel: fullModelId(defaultModel ?? ((given(env.OPENAI_API_KEY) ?? given(env.OPENAI_BASE_URL)) === undefined ? offlineId : defaultOpenAIModel)) }
 
   function get (id: string): Model {
-    const full = fullId(id)
+    const full = fullModelId(id)
     const known = models.get(full)
     if (known !== undefined) return known
-    const model = create(full)
+    const model = { ...create(full), ...facts?.get(full) }
     models.set(full, model)
     return model
   }
 
   function problem (id: string): string | undefined {
-    const full = fullId(id)
+    const full = fullModelId(id)
     if (full === offlineId) return undefined
     const { provider, modelName } = split(full)
     if (modelName === '') return `Model "${id}" names no model of its provider.`
@@ -110,9 +112,14 @@ export function createModelRegistry ({ providers: configured, defaultModel, env,
 }
 
 /** `provider:model`; what follows the first colon may hold more of them. */
-function fullId (id: string): string {
+export function fullModelId (id: string): string {
   if (id === offlineId || id.startsWith(`${offlineId}:`)) return offlineId
   return id.includes(':') ? id : `${defaultProvider}:${id}`
+}
+
+/** The provider of a full id; undefined for the offline model, which has none. */
+export function providerOf (full: string): string | undefined {
+  return full === offlineId ? undefined : split(full).provider
 }
 
 function split (full: string): { provider: string, modelName: string } {

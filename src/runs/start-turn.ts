@@ -64,7 +64,7 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     const initialParts = continues?.parts ?? []
     const recorder = createTurnRecorder({
       turns, holder, runId, messageId, initialParts, checkpointer, log,
-      initialUsage: continues?.resume.checkpoint.usage,
+      initialSpent: continues?.resume.checkpoint,
       suspension: () => suspension,
       abort: reservation.abort,
       lost: () => new RunStopped('the thread is gone')

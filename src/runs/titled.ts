@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { RunEventBody } from '../events/run-event.ts'
 import { textOf } from '../messages/parts.ts'
 import type { RunDeps } from '../runtime/run-input.ts'
-import { makeTitle, withTitle } from '../runtime/title.ts'
+import { makeTitle, withTitle, type MadeTitle } from '../runtime/title.ts'
 import type { BatchStream } from '../streams/batch.ts'
 import type { Message } from '../threads/message.ts'
 import type { TurnStore } from './turn-store.ts'
@@ -25,13 +25,14 @@ export function titled (events: BatchStream<RunEventBody>, options: TitledOption
   const text = question === undefined ? '' : textOf(question.parts)
   return text === '' ? events : withTitle(events, title)
 
-  async function title (): Promise<string | undefined> {
+  async function title (): Promise<MadeTitle> {
     try {
-      const made = await makeTitle(deps.models.get(agent.model), text, signal)
-      return made !== undefined && await turns.suggestTitle(principal, threadId, made) ? made : undefined
+      const { title: made, usage } = await makeTitle(deps.models.get(agent.model), text, { signal, titlePrompt: agent.titlePrompt })
+      const isKept = made !== undefined && await turns.suggestTitle(principal, threadId, made)
+      return { usage, title: isKept ? made : undefined }
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ err: error, threadId }, 'no title could be made')
-      return undefined
+      return { title: undefined, usage: undefined }
     }
   }
 }

@@ -1,8 +1,10 @@
 import { storageUnavailable, toPublicError } from '../errors.ts'
 import { isTerminal, type FinishReason, type RunEventBody, type TerminalEvent } from '../events/run-event.ts'
-import { addUsage, noUsage, type Usage } from '../events/usage.ts'
+import { totalCost } from '../events/cost.ts'
+import { addUsage, noUsage } from '../events/usage.ts'
 import { createAssembler } from '../messages/assembler.ts'
 import type { MessagePart } from '../messages/parts.ts'
+import type { Spent } from '../runtime/ledger.ts'
 import type { RunLogger } from '../runtime/log.ts'
 import type { Suspension } from '../runtime/suspension.ts'
 import { delay } from '../streams/abort.ts'
@@ -27,8 +29,8 @@ export interface TurnRecorderOptions {
   readonly messageId: string
   /** What the message already says, when this run continues it. */
   readonly initialParts: readonly MessagePart[]
-  /** What earlier runs of the message have used. */
-  readonly initialUsage?: Usage | undefined
+  /** What earlier runs of the message have taken. */
+  readonly initialSpent?: Spent | undefined
   /** What to keep of the run, where it ends waiting. */
   readonly suspension: () => Suspension | undefined
   /** Ends the run from outside: its row is lost, or the store is. */
@@ -45,7 +47,7 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
   const assembler = createAssembler(options.initialParts)
   const usageRecords: UsageRecord[] = []
   let characters = JSON.stringify(options.initialParts).length
-  let usage = options.initialUsage ?? noUsage
+  let usage = options.initialSpent?.usage ?? noUsage
   let finishReason: FinishReason | undefined
   const source: CheckpointSource = {
     runId,
@@ -112,7 +114,7 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
       parts,
       finishReason: finishReason ?? fallbackReason(end),
       usage,
-      costUsd: undefined,
+      costUsd: totalCost([...options.initialSpent === undefined ? [] : [options.initialSpent], ...usageRecords].map((taken) => taken.costUsd)),
       usageRecords,
       discardMessage: end.type === 'run-stopped' && saysNothing(parts),
       ...(end.type === 'run-suspended' ? { suspension: options.suspension() } : {}),

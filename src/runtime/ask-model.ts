@@ -1,8 +1,11 @@
 import type { RunEventBody } from '../events/run-event.ts'
 import type { ModelRequest } from '../models/model.ts'
 import type { Batch } from '../streams/batch.ts'
+import { beginAsking } from './asking.ts'
+import { toolChoiceFor } from './choose-tools.ts'
 import type { Frame } from './frame.ts'
 import { modelStep, type ModelStepOutcome } from './model-step.ts'
+import { prepareCall } from './prepare-call.ts'
 import { systemPrompt } from './system-prompt.ts'
 import type { Toolset } from './toolset.ts'
 
@@ -12,23 +15,39 @@ export interface Question {
   readonly holdText: boolean
 }
 
-/** One model call of a frame, on its conversation as it stands. */
-export function askModel (frame: Frame, { offered, holdText }: Question, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome> {
+/**
+ * One model call of a frame, on its conversation as it stands. It begins a step, which its caller ends. Undefined, with no
+ * step begun, where the budgets of the run have no room for the call.
+ */
+export async function * askModel (frame: Frame, { offered, holdText }: Question, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome | undefined> {
   const { agent, state, run: { deps, runId } } = frame
-  return modelStep({
-    model: deps.models.get(agent.model), request: requestOf(frame, offered), toolset: offered,
-    state, signal, timeouts: agent.timeouts, holdText, log: deps.log, runId, observer: deps.observer
-  })
+  const { instructions, compactor, hooks } = state.asking ??= await beginAsking(frame, signal)
+  const model = deps.models.get(agent.model)
+  const fallbacks = agent.fallbackModels.map((id) => deps.models.get(id))
+  const step = state.step + 1
+  const call = yield * prepareCall(requestOf(frame, { offered, instructions, step }), { model, state, compactor })
+  if (call === undefined) return undefined
+  state.step = step
+  return yield * withStart(step, modelStep({
+    ...hooks, ...call, model, fallbacks, compactor, state, signal, holdText, runId,
+    toolset: offered, timeouts: agent.timeouts, log: deps.log, observer: deps.observer
+  }))
 }
 
-function requestOf (frame: Frame, { specs, roster }: Toolset): ModelRequest {
-  const { agent, asked: { response, settings }, state } = frame
+/** Tells of the step as soon as its call is being made. */
+async function * withStart<R> (step: number, events: AsyncGenerator<Batch<RunEventBody>, R>): AsyncGenerator<Batch<RunEventBody>, R> {
+  yield [{ type: 'step-start', step }]
+  return yield * events
+}
+
+function requestOf (frame: Frame, { offered, instructions, step }: { readonly offered: Toolset, readonly instructions: string, readonly step: number }): ModelRequest {
+  const { agent, asked: { response, settings }, state: { messages, calledTools } } = frame
+  const { specs, roster } = offered
   return {
-    instructions: systemPrompt(frame, roster),
-    messages: state.messages,
+    instructions: systemPrompt(frame, instructions, roster),
+    messages,
     tools: specs,
-    // A forced choice holds for the first step only: forced on every step, the run could never answer.
-    toolChoice: state.step === 1 ? agent.toolChoice : 'auto',
+    toolChoice: toolChoiceFor(agent, { step, messages, calledTools }, offered),
     settings: settings === undefined ? agent.modelSettings : { ...agent.modelSettings, ...settings },
     // Bound to a shape, a model calls no tools: with tools the shape comes in a call of its own at the end.
     ...(response !== undefined && specs.length === 0 ? { responseSchema: response.schema } : {})

@@ -1,6 +1,7 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentPath } from '../events/run-event.ts'
 import type { ModelMessage } from '../models/model.ts'
+import { createLedger } from './ledger.ts'
 import { createMemberSlots, type MemberSlot, type MemberSlots } from './member-slots.ts'
 import { callIdsOf, createRunState, createSharedState, type RunState } from './run-state.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
@@ -32,13 +33,14 @@ export function rootFrame (input: RunInput, deps: RunDeps): Frame {
   const { agent, history, mode, useTools, resume } = input
   const { runId, threadId, principal, metadata, canSuspend, attachments = [] } = input
   const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root)]
-  const shared = createSharedState({ callIds, usage: resume?.checkpoint.usage })
+  const shared = createSharedState({ callIds })
+  const ledger = createLedger(agent.budget, resume?.checkpoint)
   const slots = createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
   return {
     agent, history, mode, useTools,
     asked: input,
     path: [],
-    state: restored(createRunState(history, shared), resume?.checkpoint.root),
+    state: restored(createRunState(history, { shared, ledger }), resume?.checkpoint.root),
     run: { runId, threadId, principal, metadata, canSuspend, attachments, root: agent, deps, slots },
     slot: undefined
   }
@@ -59,7 +61,7 @@ export function memberFrame ({ run, state }: Frame, { agent, path, history, slot
     mode: 'headless',
     useTools: true,
     asked: {},
-    state: restored(createRunState(history, state), checkpoint)
+    state: restored(createRunState(history, { shared: state, ledger: state.ledger.below(agent.budget, checkpoint?.spent) }), checkpoint)
   }
 }
 

@@ -1,27 +1,38 @@
 import { AppError } from '../errors.ts'
 import { estimateUsage } from '../models/estimate.ts'
-import { callModel, type Retry } from '../models/call-model.ts'
+import type { Retry } from '../models/call-model.ts'
+import { callWithFallback, type Fallback } from '../models/call-with-fallback.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/model.ts'
-import { delay } from '../streams/abort.ts'
+import { costOf } from '../models/prices.ts'
+import { delay, untilAborted } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
+import type { Compactor } from './compactor.ts'
 import { isCrewTool } from './crew-tools.ts'
-import { recordUsage, type RunState } from './run-state.ts'
+import type { Reservation } from './ledger.ts'
+import type { RunState } from './run-state.ts'
 import type { RunLogger } from './log.ts'
-import type { RunObserver } from './run-observer.ts'
+import type { ModelCallWatch, RunObserver } from './run-observer.ts'
+import type { StepHooks } from './step-hooks.ts'
 import type { Toolset } from './toolset.ts'
 
-export interface ModelStepInput {
+export interface ModelStepInput extends StepHooks {
   readonly model: Model
+  /** Asked in turn where the model fails before anything can be seen of its answer. */
+  readonly fallbacks?: readonly Model[] | undefined
   readonly request: ModelRequest
   readonly toolset: Toolset
   readonly state: RunState
   readonly timeouts: { readonly firstTokenMs: number, readonly idleMs: number }
   readonly signal: AbortSignal
+  /** Of the state's messages. Shortens them where the provider finds them too long, and the model is asked again. */
+  readonly compactor?: Compactor | undefined
+  /** What the run's budgets keep for this call; released when it is over. */
+  readonly reservation?: Reservation | undefined
   /** Keeps an answer without tool calls back for the caller to show or drop. */
   readonly holdText: boolean
   readonly log: RunLogger
@@ -53,7 +64,8 @@ const maxPauseMs = 100
  * is reported also when the call breaks off, estimated where the provider told none.
  */
 export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome> {
-  const { model, request, state, toolset } = input
+  const { state, toolset, fallbacks = [] } = input
+  let { model, request } = input
   const blocks = createBlockWriter(state.nextBlockId)
   const callIds = new Map<string, string>()
   const calls: CheckedCall[] = []
@@ -65,31 +77,42 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   let textIsWhole = false
   let characters = 0
   let usage: Usage | undefined
+  let costUsd: number | undefined
   let finishReason: FinishReason = 'other'
-  const watch = input.observer?.modelCall({ runId: input.runId, model: model.id, request })
+  let watch: ModelCallWatch | undefined
   let silent = true
+  /** Of calls beside this one, not shown yet. */
+  const aside: RunEventBody[] = []
+  let asked = false
 
   try {
-    for await (const events of callModel(model, request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry })) {
+    request = await preparedRequest(input)
+    asked = !input.signal.aborted
+    watch = watchCall()
+    for await (const events of callWithFallback([model, ...fallbacks], request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry, onFallback: fallBack, shorten })) {
       if (silent) watch?.firstOutput()
       silent = false
-      const out: RunEventBody[] = []
+      const out = aside.splice(0)
       for (const event of events) take(event, out)
       if (out.length > 0) yield out
       await pace()
       if (characters > maxCharacters) throw new AppError('provider_unavailable', 'The model did not stop writing, so its answer was cut.')
     }
   } catch (error) {
-    const unreported = usage === undefined && characters > 0 ? [reportUsage(estimateUsage(request, characters), true)] : []
-    watch?.end({ ok: false, error, usage })
+    // A provider that was asked and then left has read the request, whether or not it had begun to answer.
+    const tookSome = characters > 0 || (asked && input.signal.aborted)
+    const unreported = usage === undefined && tookSome ? [...aside, reportUsage(estimateUsage(request, characters), true)] : aside
+    watch?.end({ ok: false, error, usage, costUsd })
     if (unreported.length > 0) yield unreported
     throw error
+  } finally {
+    input.reservation?.release()
   }
 
   const closing: RunEventBody[] = []
   blocks.close(afterHeld(closing))
   if (usage === undefined) closing.push(reportUsage(estimateUsage(request, characters), true))
-  watch?.end({ ok: true, usage: usage!, finishReason, text: text.toString(), calls }) // reported above at the latest
+  watch?.end({ ok: true, usage: usage!, costUsd, finishReason, text: text.toString(), calls }) // reported above at the latest
   if (closing.length > 0) yield closing
   return { text: text.toString(), reasoning, calls, finishReason, usage: usage!, held: held ?? [] }
 
@@ -194,8 +217,12 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
 
   function reportUsage (buckets: Usage, estimated: boolean): RunEventBody {
     usage = buckets
-    recordUsage(state, buckets)
-    return { type: 'usage', model: model.id, buckets, ...(estimated ? { estimated } : {}) }
+    costUsd = costOf(model, buckets)
+    state.ledger.book(buckets, costUsd)
+    if (!estimated) state.gauge.learn(request, buckets.input)
+    const cost = costUsd === undefined ? {} : { costUsd }
+    input.onUsage?.({ model: model.id, usage: buckets, ...cost, estimated })
+    return { type: 'usage', model: model.id, buckets, ...cost, ...(estimated ? { estimated } : {}) }
   }
 
   function presentationOf (modelName: string): { title?: string, handoff?: string } {
@@ -214,6 +241,34 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     return callIds.get(providerId) ?? newCallId(providerId)
   }
 
+  function watchCall (): ModelCallWatch | undefined {
+    return input.observer?.modelCall({ runId: input.runId, model: model.id, request })
+  }
+
+  async function shorten (error: AppError): Promise<ModelRequest | undefined> {
+    const shorter = await input.compactor?.shorten(input.request, aside)
+    if (shorter === undefined) return undefined
+    endFailed(error)
+    request = await preparedRequest({ ...input, request: shorter })
+    watch = watchCall()
+    return request
+  }
+
+  function fallBack ({ to, error }: Fallback): void {
+    input.log.warn({ err: error, model: model.id, fallback: to.id }, 'another model is asked instead')
+    endFailed(error)
+    model = to
+    watch = watchCall()
+  }
+
+  /** Of a call that another one takes the place of. */
+  function endFailed (error: AppError): void {
+    watch?.end({ ok: false, error, usage, costUsd })
+    usage = undefined
+    costUsd = undefined
+    silent = true
+  }
+
   function logRetry ({ attempt, delayMs, error }: Retry): void {
     input.log.warn({ err: error, attempt, delayMs, model: model.id }, 'the model call is tried again')
   }
@@ -222,4 +277,8 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
 /** A tool that asks one of several members tells which with its input. */
 function attributionOf ({ offered: { tool }, input }: CheckedCall & { ok: true }): { attribution?: { handoff: string } } {
   return isCrewTool(tool) && tool.member === undefined ? { attribution: { handoff: tool.delegation(input).agent.name } } : {}
+}
+
+async function preparedRequest ({ request, beforeModel, signal }: ModelStepInput): Promise<ModelRequest> {
+  return beforeModel === undefined ? request : await untilAborted(Promise.resolve(beforeModel(request)), signal)
 }

@@ -8,7 +8,7 @@ const maxReminders = 2
 
 /** The names that must be called before this run may end; names without a tool do not count. */
 export function requiredTools ({ agent, history }: Frame, toolset: Toolset): ReadonlySet<string> {
-  const names = [...agent.requiredTools, ...agent.requiredToolsForRun?.(history) ?? []]
+  const names = [...agent.requiredTools, ...agent.requiredToolsForRun?.(history, agent.requiredTools) ?? []]
   return new Set(names.filter((name) => toolset.has(name)))
 }
 

@@ -1,8 +1,10 @@
 import { isAppError, RunStopped, toPublicError, AppError } from '../errors.ts'
-import type { RunEventBody, TerminalEvent } from '../events/run-event.ts'
+import type { FinishReason, RunEventBody, TerminalEvent } from '../events/run-event.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createOpenEnds } from './open-ends.ts'
+import { finishHook } from './finish-hook.ts'
 import { rootFrame } from './frame.ts'
+import { hookContext } from './hook-context.ts'
 import { approvalsOf, announcements } from './approval-requests.ts'
 import { runLoop, type LoopEnd } from './run-loop.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
@@ -18,6 +20,7 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   const openEnds = createOpenEnds()
   const frame = rootFrame(input, deps)
   const deadline = startDeadline(agent.timeouts.totalMs, signal)
+  const finished = finishHook(agent, hookContext(frame, deadline.signal), deps.log)
   let tell = deps.observer?.run({ runId, threadId, agentId: agent.id, agentName: agent.key, model: agent.model })
 
   try {
@@ -36,23 +39,34 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   } finally {
     deadline.clear()
     // Only where its reader left before it ended: otherwise this was told.
-    tell?.({ type: 'run-stopped', reason: 'nobody reads it any more' })
+    tellEnd({ type: 'run-stopped', reason: 'nobody reads it any more' }, undefined)
   }
 
   function told (events: readonly [...RunEventBody[], TerminalEvent]): Batch<RunEventBody> {
-    tell?.(events.at(-1) as TerminalEvent) // by the type of the tuple
-    tell = undefined
+    const last = events.find((event) => event.type === 'message-end')
+    tellEnd(events.at(-1) as TerminalEvent, last?.finishReason) // by the type of the tuple
     return events
   }
 
+  function tellEnd (end: TerminalEvent, finishReason: FinishReason | undefined): void {
+    tell?.(end)
+    tell = undefined
+    finished({ end, finishReason, ...frame.state.ledger.spent() })
+  }
+
   function ending (end: LoopEnd): readonly [...RunEventBody[], TerminalEvent] {
-    return end.kind === 'suspended' ? suspended(end) : [{ type: 'message-end', finishReason: end.finishReason, usage: frame.state.usage() }, { type: 'run-completed' }]
+    return end.kind === 'suspended' ? suspended(end) : [messageEnd(end), { type: 'run-completed' }]
+  }
+
+  function messageEnd ({ finishReason }: LoopEnd & { kind: 'completed' }): RunEventBody {
+    const { usage, costUsd } = frame.state.ledger.spent()
+    return { type: 'message-end', finishReason, usage, ...(costUsd === undefined ? {} : { costUsd }) }
   }
 
   /** What is kept is told first, so that nobody hears of an approval that is not there. */
   function suspended ({ checkpoint, closing }: LoopEnd & { kind: 'suspended' }): readonly [...RunEventBody[], TerminalEvent] {
     const approvals = approvalsOf(checkpoint, new Date(Date.now() + deps.approvalTtlMs))
-    input.onSuspend?.({ checkpoint: { root: checkpoint, usage: frame.state.usage(), memberCalls: frame.run.slots.begun, metadata: input.metadata }, approvals })
+    input.onSuspend?.({ checkpoint: { root: checkpoint, ...frame.state.ledger.spent(), memberCalls: frame.run.slots.begun, metadata: input.metadata }, approvals })
     const pendingCalls = waitingCalls(checkpoint).flatMap((call) => call.kind === 'client' ? [call.callId] : [])
     return [...announcements(approvals, openEnds.isAnnounced), ...closing, { type: 'run-suspended', approvals: approvals.map(({ id }) => id), pendingCalls }]
   }

@@ -6,6 +6,7 @@ import type { JsonSchema, ModelMessage, ModelSettings } from '../models/model.ts
 import type { Checked } from '../tools/schema.ts'
 import type { RunLogger } from './log.ts'
 import type { RunObserver } from './run-observer.ts'
+import type { SummaryCache } from './summary-cache.ts'
 import type { Resume, Suspension } from './suspension.ts'
 
 export interface RunInput {
@@ -48,6 +49,8 @@ export interface RunDeps {
   /** Milliseconds that an approval is waited for. */
   readonly approvalTtlMs: number
   readonly observer?: RunObserver | undefined
+  /** What summaries of long conversations are kept in. */
+  readonly summaries?: SummaryCache | undefined
 }
 
 export interface LoopLimits { readonly maxSteps: number, readonly maxToolCalls: number }

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { addUsage, noUsage, type Usage } from '../events/usage.ts'
 import type { ModelMessage } from '../models/model.ts'
+import type { Asking } from './asking.ts'
+import { createInputGauge, type InputGauge } from './input-gauge.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+import { createRunawayGuard, type RunawayGuard } from './runaway.ts'
 
 /** What all agents of one run share, however deep they work. */
 export interface SharedState {
@@ -9,25 +12,31 @@ export interface SharedState {
   citeSource: (sourceId: string) => number | undefined
   /** The provider's id while it is unused in this conversation, a fresh one otherwise: some repeat theirs every round. */
   uniqueCallId: (callId: string) => string
-  /** Of all model calls so far, those of members and those that failed included. */
-  usage: () => Usage
-  spend: (usage: Usage) => void
 }
 
 /** What one agent has gathered so far in a run. Local to its loop; nothing else holds it. */
 export interface RunState extends SharedState {
   /** The conversation as the model sees it, growing with each step. */
   readonly messages: ModelMessage[]
+  /** What the agent is to answer. */
+  readonly question: ModelMessage | undefined
+  /** On the clock of performance.now(), in milliseconds. */
+  readonly startedAt: number
   step: number
   toolCalls: number
+  /** What the agent has spent, with everything below it; the root's is the run's. */
+  readonly ledger: Ledger
+  readonly gauge: InputGauge
+  readonly runaway: RunawayGuard
+  /** Once the model is asked. */
+  asking: Asking | undefined
   readonly calledTools: Set<string>
   reminders: number
 }
 
-export function createSharedState ({ callIds, usage: spent = noUsage }: { readonly callIds: Iterable<string>, readonly usage?: Usage | undefined }): SharedState {
+export function createSharedState ({ callIds }: { readonly callIds: Iterable<string> }): SharedState {
   const usedCallIds = new Set(callIds)
   const sources = new Set<string>()
-  let usage = spent
   let blocks = 0
   return {
     nextBlockId: () => `b${++blocks}`,
@@ -40,21 +49,34 @@ export function createSharedState ({ callIds, usage: spent = noUsage }: { readon
       const unique = usedCallIds.has(callId) ? `call_${randomUUID()}` : callId
       usedCallIds.add(unique)
       return unique
-    },
-    usage: () => usage,
-    spend: (more) => { usage = addUsage(usage, more) }
+    }
   }
 }
 
-export function createRunState (history: readonly ModelMessage[], shared: SharedState): RunState {
-  return { ...shared, messages: [...history], step: 0, toolCalls: 0, calledTools: new Set(), reminders: 0 }
+export interface RunStateOptions {
+  readonly shared?: SharedState
+  readonly ledger?: Ledger | undefined
+}
+
+/** Of an agent that shares nothing with others where the options do not say so. */
+export function createRunState (history: readonly ModelMessage[], { shared = createSharedState({ callIds: callIdsOf(history) }), ledger = createLedger() }: RunStateOptions = {}): RunState {
+  const { nextBlockId, citeSource, uniqueCallId } = shared
+  return {
+    nextBlockId, citeSource, uniqueCallId, ledger,
+    messages: [...history],
+    question: history.findLast((message) => message.role === 'user'),
+    startedAt: performance.now(),
+    step: 0,
+    toolCalls: 0,
+    gauge: createInputGauge(),
+    runaway: createRunawayGuard(),
+    asking: undefined,
+    calledTools: new Set(),
+    reminders: 0
+  }
 }
 
 /** The ids of all calls that are told in a conversation. */
 export function callIdsOf (messages: readonly ModelMessage[]): string[] {
   return messages.flatMap((message) => message.role === 'assistant' ? message.toolCalls.map((call) => call.callId) : [])
-}
-
-export function recordUsage (state: RunState, usage: Usage): void {
-  state.spend(usage)
 }

@@ -1,7 +1,8 @@
 import type { AgentPath, RunEventBody } from '../events/run-event.ts'
-import type { Usage } from '../events/usage.ts'
 import type { ToolOutput } from '../messages/turn-request.ts'
 import type { KeptReasoning, ModelMessage } from '../models/model.ts'
+import type { Spent } from './ledger.ts'
+import type { SettledCall } from './runaway.ts'
 
 /** One call that holds up its agent's batch. */
 export type WaitingCall =
@@ -26,15 +27,15 @@ export interface FrameCheckpoint {
   readonly text: string
   readonly reasoning: readonly KeptReasoning[]
   readonly calls: ReadonlyArray<{ readonly callId: string, readonly modelName: string, readonly toolName: string, readonly arguments: string }>
-  readonly results: ReadonlyArray<{ readonly callId: string, readonly content: string, readonly ran: boolean }>
+  readonly results: ReadonlyArray<{ readonly callId: string, readonly content: string, readonly ran: boolean, readonly outcome?: SettledCall['outcome'] }>
   readonly waiting: readonly WaitingCall[]
+  /** With everything below it. */
+  readonly spent?: Spent
 }
 
-/** Where a whole run stopped. */
-export interface RunCheckpoint {
+/** Where a whole run stopped, and what all its model calls have taken so far. */
+export interface RunCheckpoint extends Spent {
   readonly root: FrameCheckpoint
-  /** Of all its model calls so far. */
-  readonly usage: Usage
   readonly memberCalls: number
   /** What its tools were told of thread and request. */
   readonly metadata: Readonly<Record<string, unknown>>

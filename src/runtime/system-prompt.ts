@@ -1,9 +1,9 @@
 import type { Frame } from './frame.ts'
 
-/** What a frame's model is told before the conversation: the agent's words, its caller's, and whom it may ask. */
-export function systemPrompt ({ agent, asked: { callerInstructions } }: Frame, roster: readonly string[]): string {
+/** What a frame's model is told before the conversation: the agent's words in this run, its caller's, and whom it may ask. */
+export function systemPrompt ({ asked: { callerInstructions } }: Frame, instructions: string, roster: readonly string[]): string {
   return [
-    agent.instructions,
+    instructions,
     ...callerInstructions === undefined ? [] : [callersWords(callerInstructions)],
     ...roster.length === 0 ? [] : [['Available subagents:', ...roster].join('\n')]
   ].join('\n\n')

@@ -9,7 +9,9 @@ import { passGate } from './approval-gate.ts'
 import type { CheckedCall } from './checked-call.ts'
 import { isCrewTool } from './crew-tools.ts'
 import type { Frame } from './frame.ts'
+import { logToolCall } from './log-tool-call.ts'
 import { runMember, type MemberEnd, type MemberOptions } from './member.ts'
+import type { SettledCall } from './runaway.ts'
 import { speakingOutput } from './speaking-output.ts'
 import type { FrameCheckpoint, Resume, Verdict, WaitingCall } from './suspension.ts'
 import { runTool } from './tool-call.ts'
@@ -27,11 +29,17 @@ export interface ToolBatchInput {
 
 export interface ToolBatchOutcome {
   /** What the model reads, per answered call, in call order. */
-  readonly results: readonly { readonly call: CheckedCall, readonly content: string, readonly ran: boolean }[]
+  readonly results: readonly ({ readonly call: CheckedCall } & Settled)[]
   /** Calls that wait for somebody outside. */
   readonly waiting: readonly WaitingCall[]
   /** What the user was told in place of an answer of this agent; undefined when the model goes on. */
   readonly answer: string | undefined
+}
+
+interface Settled {
+  readonly content: string
+  readonly ran: boolean
+  readonly outcome: SettledCall['outcome']
 }
 
 type Ready = CheckedCall & { ok: true }
@@ -47,7 +55,7 @@ const maxUnreadProgress = 64
 export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<RunEventBody>, ToolBatchOutcome> {
   const { frame, signal } = input
   const { agent, path, run: { deps, principal, threadId, runId, metadata } } = frame
-  const contents = new Map<string, { content: string, ran: boolean }>(input.resume?.frame.results.map(({ callId, content, ran }) => [callId, { content, ran }]))
+  const contents = new Map<string, Settled>(input.resume?.frame.results.map(({ callId, content, ran, outcome = ran ? 'ok' : 'skipped' }) => [callId, { content, ran, outcome }]))
   const waiting = new Map<string, WaitingCall>()
   const answers: string[] = []
   const events = createChannel<RunEventBody>()
@@ -81,7 +89,7 @@ export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<
 
   /** A call that is new: what is left to run of it. */
   async function take (call: CheckedCall, ahead: number): Promise<Runnable | undefined> {
-    if (!call.ok) return settle(call, { content: call.problem, ran: false })
+    if (!call.ok) return settle(call, { content: call.problem, ran: false, outcome: 'failed' })
     if (ahead >= input.callsLeft) return refuse(call, 'tool_failed', 'The limit of tool calls is reached; this call was not run. Answer from what you have.')
     const gate = await passGate(call, frame)
     signal.throwIfAborted()
@@ -116,29 +124,29 @@ export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<
     if (given === undefined) return refuse(call, 'tool_failed', 'There was no result.')
     if ('errorText' in given) return refuse(call, 'tool_failed', given.errorText, `Error: ${given.errorText}`)
     events.push({ type: 'tool-output', callId: call.callId, output: given.output })
-    return settle(call, { content: limitText(serialiseOutput(given.output), deps.toolOutputLimit), ran: true })
+    return settle(call, { content: limitText(serialiseOutput(given.output), deps.toolOutputLimit), ran: true, outcome: 'ok' })
   }
 
   function deny (call: CheckedCall, { reason }: Verdict): undefined {
     events.push({ type: 'tool-denied', callId: call.callId, ...(reason === undefined ? {} : { reason }) })
-    return settle(call, { content: denialText(reason), ran: false })
+    return settle(call, { content: denialText(reason), ran: false, outcome: 'denied' })
   }
 
   function refuse (call: CheckedCall, code: string, message: string, content = message): undefined {
     events.push({ type: 'tool-error', callId: call.callId, code, message })
-    return settle(call, { content, ran: false })
+    return settle(call, { content, ran: false, outcome: 'skipped' })
   }
 
   function wait (call: WaitingCall): undefined {
     waiting.set(call.callId, call)
   }
 
-  function settle (call: CheckedCall, result: { content: string, ran: boolean }): undefined {
+  function settle (call: CheckedCall, result: Settled): undefined {
     contents.set(call.callId, result)
   }
 
   async function execute ({ call, member }: Runnable): Promise<void> {
-    deps.log.info({ tool: call.toolName, callId: call.callId }, 'tool call')
+    logToolCall(deps.log, call)
     const tell = deps.observer?.toolCall({ runId, callId: call.callId, toolName: call.toolName, input: call.input })
     try {
       await (isCrewTool(call.offered.tool) ? delegate(call, member, tell) : runOwn(call, tell))
@@ -159,11 +167,11 @@ export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<
     tell?.(outcome)
     if (!outcome.ok) {
       deps.log.warn({ err: outcome.cause, tool: toolName, callId }, 'tool call failed')
-      settle(call, { content: `Error (${outcome.code}): ${outcome.message}`, ran: true })
+      settle(call, { content: `Error (${outcome.code}): ${outcome.message}`, ran: true, outcome: 'failed' })
       events.push({ type: 'tool-error', callId, code: outcome.code, message: outcome.message })
       return
     }
-    settle(call, { content: limitText(serialiseOutput(outcome.output), deps.toolOutputLimit), ran: true })
+    settle(call, { content: limitText(serialiseOutput(outcome.output), deps.toolOutputLimit), ran: true, outcome: 'ok' })
     events.push({ type: 'tool-output', callId, output: outcome.output })
     if (said !== undefined) answers.push(said)
 
@@ -194,18 +202,18 @@ export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<
         tell?.({ ok: true, output: undefined })
         break
       case 'reported':
-        settle(call, { content: limitText(end.report, deps.toolOutputLimit), ran: true })
+        settle(call, { content: limitText(end.report, deps.toolOutputLimit), ran: true, outcome: 'ok' })
         events.push({ type: 'tool-output', callId, output: end.report })
         tell?.({ ok: true, output: end.report })
         break
       case 'handed-over':
         answers.push(end.text)
-        settle(call, { content: JSON.stringify(handedOver), ran: true })
+        settle(call, { content: JSON.stringify(handedOver), ran: true, outcome: 'ok' })
         events.push({ type: 'tool-output', callId, output: handedOver })
         tell?.({ ok: true, output: handedOver })
         break
       case 'failed':
-        settle(call, { content: `Error (${end.code}): ${end.message}`, ran: true })
+        settle(call, { content: `Error (${end.code}): ${end.message}`, ran: true, outcome: 'failed' })
         events.push({ type: 'tool-error', callId, code: end.code, message: end.message })
         tell?.({ ok: false, code: end.code, message: end.message, cause: end.cause })
         break

@@ -36,10 +36,12 @@ export interface ToolSources {
   readonly tools: readonly (Tool | ToolProvider)[]
   /** Those that ask members, given the names of the others. */
   readonly crew: (taken: ReadonlySet<string>) => Crew
+  /** What is offered of all these; everything when absent. */
+  readonly choose?: (tools: readonly Tool[]) => Promise<{ readonly tools: readonly Tool[], readonly unavailable: AssembledTools['unavailable'] }>
 }
 
 /** Asks every provider for its tools. One that fails, or brings an unusable tool, costs its own tools only. */
-export async function assembleTools ({ tools: sources, crew: crewFor }: ToolSources, context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
+export async function assembleTools ({ tools: sources, crew: crewFor, choose }: ToolSources, context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
   const unavailable: { stage: string, detail: string }[] = []
   const gathered = await Promise.all(sources.map(async (source) => {
     if (typeof source !== 'function') return [source]
@@ -55,7 +57,9 @@ export async function assembleTools ({ tools: sources, crew: crewFor }: ToolSour
   const offered = new Map<string, OfferedTool>()
   const others = gathered.flat()
   const crew = crewFor(new Set(others.map(({ name }) => name)))
-  const tools = [...others, ...crew.tools]
+  const all = [...others, ...crew.tools]
+  const { tools, unavailable: refused } = await choose?.(all) ?? { tools: all, unavailable: [] }
+  unavailable.push(...refused)
   const names = providerNames(tools.map((tool) => tool.name))
   for (const tool of tools) {
     const name = names.get(tool.name) ?? tool.name
@@ -70,7 +74,7 @@ export async function assembleTools ({ tools: sources, crew: crewFor }: ToolSour
       unavailable.push({ stage: 'tools', detail: `The tool "${tool.name}" is not available.` })
     }
   }
-  return { toolset: toolsetOf(offered, names, crew.roster), unavailable }
+  return { toolset: toolsetOf(offered, names, tools.some(isCrewTool) ? crew.roster : []), unavailable }
 }
 
 /** A conversation told with the tools' own names, as the model knows them. */

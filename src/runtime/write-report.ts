@@ -5,14 +5,14 @@ import { reportRequest } from './member-report.ts'
 import { askModel } from './ask-model.ts'
 import { noTools } from './toolset.ts'
 
-/** One more model call, without tools, for a member that ended without a word; empty when that fails too, with its step left open. */
+/** One more model call, without tools, for a member that ended without a word; empty when that fails too, with its step left open, and when there is no budget left for it. */
 export async function * writeReport (frame: Frame, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, string> {
   const { state, run } = frame
-  state.step++
   state.messages.push({ role: 'user', content: reportRequest })
-  yield [{ type: 'step-start', step: state.step }]
   try {
-    const { text, finishReason, usage } = yield * askModel(frame, { offered: noTools, holdText: false }, signal)
+    const outcome = yield * askModel(frame, { offered: noTools, holdText: false }, signal)
+    if (outcome === undefined) return ''
+    const { text, finishReason, usage } = outcome
     yield [{ type: 'step-end', step: state.step, finishReason, usage }]
     return text
   } catch (error) {

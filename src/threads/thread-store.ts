@@ -44,6 +44,7 @@ export interface HistoryQuery {
   readonly includeStreaming?: boolean | undefined
 }
 
+/** `costUsd` is absent where the price of one of the calls was not known. */
 export interface UsageLine { readonly model: string, readonly agentPath: string, readonly calls: number, readonly usage: Usage, readonly costUsd: number | undefined, readonly estimated: boolean }
 
 /**

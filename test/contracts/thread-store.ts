@@ -230,21 +230,22 @@ export function threadStoreContract (t: Test, open: OpenDatabase): void {
     t.equal((await threads.list(bob, { limit: 10 })).items.length, 1)
   })
 
-  t.test('usage is summed per agent path and model', async (t) => {
+  t.test('usage is summed per agent path and model, cost only where all of it is known', async (t) => {
     const database = await open(t)
     const { threads, turns } = database
     const usage = { input: 10, output: 5, reasoning: 2, cachedRead: 3, cacheWrite: 1 }
     const records = [
       { agentPath: 'root', model: 'p:m', usage, costUsd: 0.5, estimated: false },
       { agentPath: 'root', model: 'p:m', usage, costUsd: undefined, estimated: true },
-      { agentPath: 'root/helper', model: 'p:m', usage, costUsd: undefined, estimated: false }
+      { agentPath: 'root/helper', model: 'p:m', usage, costUsd: 0.5, estimated: false },
+      { agentPath: 'root/helper', model: 'p:m', usage, costUsd: 0.25, estimated: false }
     ]
     const turn = await startTurn(database, alice, 'counted-1', 'q')
     t.strictSame(await threads.usage(alice, 'counted-1'), [])
     await turns.finish(holder, endOf(turn, 'a', { usageRecords: records }))
     t.strictSame(await threads.usage(alice, 'counted-1'), [
-      { agentPath: 'root', model: 'p:m', calls: 2, usage: { input: 20, output: 10, reasoning: 4, cachedRead: 6, cacheWrite: 2 }, costUsd: 0.5, estimated: true },
-      { agentPath: 'root/helper', model: 'p:m', calls: 1, usage, costUsd: undefined, estimated: false }
+      { agentPath: 'root', model: 'p:m', calls: 2, usage: { input: 20, output: 10, reasoning: 4, cachedRead: 6, cacheWrite: 2 }, costUsd: undefined, estimated: true },
+      { agentPath: 'root/helper', model: 'p:m', calls: 2, usage: { input: 20, output: 10, reasoning: 4, cachedRead: 6, cacheWrite: 2 }, costUsd: 0.75, estimated: false }
     ])
   })
 

@@ -27,6 +27,12 @@ t.test('runs, tokens, model calls and tool calls are counted', async (t) => {
   t.equal(read('parley_time_to_first_token_seconds_count{model="test:scripted"}'), 2)
 })
 
+t.test('what a model costs is counted where its price is known', async (t) => {
+  const { url } = await startApp(t, { model: { ...scriptedModel([['Hi']]), prices: { input: 1, output: 10 } } })
+  await post(`${url}/v1/threads/thread-one/messages`, { text: 'Hi' })
+  t.equal((await metricsOf(url))('parley_cost_usd_total{model="test:scripted"}'), 0.00006)
+})
+
 t.test('a run and its stream count as open until they end', async (t) => {
   const { url } = await startApp(t, { model: scriptedModel([['Slow', { hang: true }]]) })
   const stream = await openStream(`${url}/v1/threads/thread-open/messages`, { text: 'Hi' })

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path'
+import type { Tool } from '../../tools/tool.ts'
 import { defineAgent, type AgentDefinition, type DefinedAgent } from '../agent.ts'
 import { ConfigurationFaults } from '../faults.ts'
 import { findSkillFolder, loadSkill, skillFileName } from './load-skill.ts'
@@ -21,8 +22,13 @@ export function defineSkillAgent (folder: string | URL, definition: SkillAgentDe
   const loaded = loadSkill(path)
   if (!loaded.ok) throw new ConfigurationFaults(loaded.problems.map((reason) => ({ file: join(path, skillFileName), entry: undefined, reason })))
   const { skill, body } = loaded
-  const tools = [...definition.tools ?? [], createResourceReader({ own: skill.folder, skills: [] })]
+  const tools = withReader(definition.tools ?? [], createResourceReader({ own: skill.folder, skills: [] }))
   return defineAgent({ description: skill.description, ...definition, key: definition.key ?? skill.name, instructions: body, tools })
+}
+
+/** A hook chooses among the reader too. */
+function withReader (given: NonNullable<AgentDefinition['tools']>, reader: Tool): NonNullable<AgentDefinition['tools']> {
+  return typeof given === 'function' ? (context, tools) => given(context, [...tools, reader]) : [...given, reader]
 }
 
 /** What stands for an agent whose skill cannot be used: an agent that lists it, so that the loader finds the same fault. */

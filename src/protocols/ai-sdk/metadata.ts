@@ -1,3 +1,4 @@
+import { totalCost } from '../../events/cost.ts'
 import { addUsage, noUsage, type Usage } from '../../events/usage.ts'
 import type { FinishReason, RunEvent } from '../../events/run-event.ts'
 
@@ -25,7 +26,7 @@ export function createMetadata (extra: Readonly<Record<string, unknown>>): Metad
   let origin = {}
   let createdAt = ''
   let calls = noUsage
-  let callsCost: number | undefined
+  const costs: Array<number | undefined> = []
   let total: { finishReason: FinishReason, usage: Usage, costUsd: number | undefined } | undefined
 
   return {
@@ -38,7 +39,7 @@ export function createMetadata (extra: Readonly<Record<string, unknown>>): Metad
           break
         case 'usage':
           calls = addUsage(calls, event.buckets)
-          if (event.costUsd !== undefined) callsCost = (callsCost ?? 0) + event.costUsd
+          costs.push(event.costUsd)
           break
         case 'message-end':
           total = { finishReason: event.finishReason, usage: event.usage, costUsd: event.costUsd }
@@ -47,7 +48,7 @@ export function createMetadata (extra: Readonly<Record<string, unknown>>): Metad
       }
     },
     at (status, finishReason) {
-      const costUsd = total === undefined ? callsCost : total.costUsd
+      const costUsd = total === undefined ? totalCost(costs) : total.costUsd
       return { createdAt, status, finishReason, usage: total?.usage ?? calls, ...(costUsd === undefined ? {} : { costUsd }), ...origin, ...extra }
     }
   }

@@ -123,6 +123,12 @@ t.test('usage is what the model calls of a thread took together', async (t) => {
   t.strictSame(await getJson(`${url}/v1/threads/thread-two/usage`), { items: [] })
 })
 
+t.test('what the model calls of a thread cost is told where prices are known', async (t) => {
+  const { url } = await startApp(t, { model: { ...scriptedModel([['Hi']]), prices: { input: 1, output: 10 } } })
+  for (const text of ['one', 'two']) await post(`${url}/v1/threads/thread-one/messages`, { text })
+  t.match(await getJson(`${url}/v1/threads/thread-one/usage`), { items: [{ calls: 2, costUsd: 0.00012 }] })
+})
+
 async function start (t: Test, script: Parameters<typeof scriptedModel>[0] = [['The model says something']]) {
   return await startApp(t, { model: scriptedModel(script), agents: [{ key: 'tester' }, { key: 'other' }] })
 }

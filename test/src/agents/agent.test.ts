@@ -19,6 +19,22 @@ t.test('defineAgent names everything that is wrong', async (t) => {
   t.throws(() => defineAgent({ key: 'a b', maxSteps: 0, onBusy: 'queue' }), { name: 'ZodError', issues: [{ path: ['key'] }, { path: ['maxSteps'] }, { code: 'unrecognized_keys', keys: ['onBusy'] }] })
 })
 
+t.test('a budget is of whole tokens, of dollars, or of both, and more than nothing', async (t) => {
+  for (const budget of [{}, { tokens: 1 }, { costUsd: 0.01 }, { tokens: 1, costUsd: 1 }]) t.strictSame(defineAgent({ key: 'x', budget }).budget, budget)
+  for (const budget of [{ tokens: 0 }, { tokens: 1.5 }, { costUsd: 0 }, { usd: 1 }]) t.notOk(agentSchema.safeParse({ key: 'x', budget }).success, JSON.stringify(budget))
+})
+
+t.test('compaction is off, automatic, or a policy', async (t) => {
+  const auto = { at: 0.92, to: 0.7, keepSteps: 4, summarise: true }
+  t.equal(defineAgent({ key: 'x' }).compaction, undefined)
+  t.equal(defineAgent({ key: 'x', compaction: 'off' }).compaction, undefined)
+  const base = defineAgent({ key: 'x', compaction: 'auto' })
+  t.strictSame(base.compaction, auto)
+  t.strictSame(defineAgent({ ...base, key: 'y' }).compaction, auto)
+  t.strictSame(defineAgent({ key: 'x', compaction: { keepSteps: 2, summarise: false } }).compaction, { ...auto, keepSteps: 2, summarise: false })
+  for (const wrong of ['on', { at: 1.1 }, { at: 0.5, to: 0.5 }, { keepSteps: -1 }, { window: 8 }]) t.notOk(agentSchema.safeParse({ key: 'x', compaction: wrong }).success, JSON.stringify(wrong))
+})
+
 t.test('docs/agents.md describes every attribute, and no other', async (t) => {
   const page = await readFile('docs/agents.md', 'utf8')
   const table = /## Attributes\n(.*?)\n## /s.exec(page)?.[1] ?? ''

@@ -85,6 +85,32 @@ t.test('PARLEY_CONFIG names the file, and its paths are relative to it', async (
   t.match(registry.file, /deploy.live\.yaml$/)
 })
 
+t.test('what the configuration tells of models is known to them, whether or not their provider has a key', async (t) => {
+  const { models } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a }]\nmodels: { offline: { contextWindow: 900 }, gpt-x: { prices: { input: 1, output: 2, cachedRead: 0.5 } } }\n' }, { OPENAI_API_KEY: 'key' })
+  t.equal(models.get('offline').contextWindow, 900)
+  t.strictSame(models.get('openai:gpt-x').prices, { input: 1, output: 2, cachedRead: 0.5 })
+  t.equal((await load(t, { 'parley.config.yaml': 'agents: [{ key: a }]\nmodels: { gpt-x: {} }\n' })).models.defaultModel, 'offline')
+})
+
+t.test('a budget in dollars of a model without a price is pointed out, and one of tokens is not', async (t) => {
+  const { warnings, find } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, budget: { costUsd: 0.5, tokens: 10 } }, { key: b, budget: { tokens: 10 } }, { key: c, model: gpt-x, budget: { costUsd: 1 } }]\nmodels: { gpt-x: { prices: { input: 1, output: 2 } } }\n' }, { OPENAI_API_KEY: 'key', DEFAULT_MODEL: 'offline' })
+  t.match(warnings, [/agent "a": budget: nothing is known of the price of "offline"/])
+  t.equal(warnings.length, 1)
+  t.strictSame(find('a')?.budget, { costUsd: 0.5, tokens: 10 })
+})
+
+t.test('fallback models are known by their full ids, and one that was asked before is pointed out', async (t) => {
+  const { warnings, find } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, model: gpt-x, fallbackModels: [gpt-y, "openai:gpt-x"] }, { key: b, model: gpt-x, fallbackModels: [offline], budget: { costUsd: 1 } }]\nmodels: { gpt-x: { prices: { input: 1, output: 2 } } }\n' }, { OPENAI_API_KEY: 'key' })
+  t.strictSame(find('a')?.fallbackModels, ['openai:gpt-y', 'openai:gpt-x'])
+  t.match(warnings, [/agent "a": fallbackModels\[1\]: "openai:gpt-x" has been asked before/, /agent "b": budget: .*"offline"/])
+})
+
+t.test('compaction for a model of which no context window is known is pointed out', async (t) => {
+  const { warnings } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, compaction: auto }, { key: b }, { key: c, model: gpt-x, compaction: { keepSteps: 2 } }]\nmodels: { gpt-x: { contextWindow: 9000 } }\ndefaultModel: offline\n' }, { OPENAI_API_KEY: 'key' })
+  t.match(warnings, [/agent "a": compaction: nothing is known of the context window of "offline"/])
+  t.equal(warnings.length, 1)
+})
+
 t.test('a second configuration file beside the first is pointed out', async (t) => {
   const registry = await load(t, { 'parley.config.mjs': "export default { agents: [{ key: 'a' }] }\n", 'parley.config.yaml': 'agents: []\n' })
   t.strictSame(registry.warnings, ['parley.config.yaml is not read, because parley.config.mjs is there.'])
@@ -295,6 +321,19 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
     name: 'integrations of an agent that are not there, and those that are faulty only where they are listed',
     files: { 'parley.config.yaml': 'agents: [{ key: a, integrations: [doc, bad, docs, docs], toolChoice: { tool: docs_search } }, { key: b, integrations: docs }]\nintegrations: { docs: { type: mcp, command: node }, bad: { type: mcp } }\n' },
     lines: [/integrations\.bad: expected either/, 'parley.config.yaml: agent "a": integrations[0]: unknown integration "doc". Did you mean "docs"?', 'parley.config.yaml: agent "a": integrations[3]: "docs" is listed twice', /agent "b": integrations: expected array/]
+  },
+  {
+    name: 'what is told of models that have no provider, twice, or not as it should be',
+    files: { 'parley.config.yaml': 'agents: [{ key: a }]\nmodels: { "locl:x": {}, gpt-x: { prices: { input: 1 } }, "openai:gpt-y": {}, gpt-y: {}, "local:z": { window: 8, contextWindow: 0 } }\nproviders: { local: { baseURL: "http://127.0.0.1:1" } }\n' },
+    lines: [
+      'parley.config.yaml: models.locl:x: there is no model provider "locl". Did you mean "local"?', /^parley\.config\.yaml: models\.gpt-x: prices\.output: expected number/,
+      'parley.config.yaml: models.gpt-y: a second entry for the model "openai:gpt-y"', /models\.local:z: contextWindow: /, /models\.local:z: unknown attribute "window"/
+    ]
+  },
+  {
+    name: 'fallback models that are not there',
+    files: { 'parley.config.yaml': 'agents: [{ key: a, fallbackModels: ["offline", "nowhere:x", "gpt-x"] }]\n' },
+    lines: [/agent "a": fallbackModels\[1\]: .*"nowhere"/, /agent "a": fallbackModels\[2\]: .*OPENAI_API_KEY/]
   },
   {
     name: 'a default model of the environment that is not there',

@@ -59,9 +59,17 @@ t.test('a provider is asked under its own model name, with its own key and heade
   ])
 })
 
+t.test('a model knows what the configuration tells of it', async (t) => {
+  const facts = new Map([['local:llama3:8b', { contextWindow: 8_192, prices: { input: 1, output: 2 } }], ['offline', { contextWindow: 500 }]])
+  const models = createModelRegistry({ providers: { local }, facts, env: {} })
+  t.match(models.get('local:llama3:8b'), { id: 'local:llama3:8b', contextWindow: 8_192, prices: { input: 1, output: 2 } })
+  t.match(models.get('offline:any'), { id: 'offline', contextWindow: 500, prices: undefined })
+  t.match(models.get('local:other'), { contextWindow: undefined, prices: undefined })
+})
+
 t.test('a provider of the configuration is strict about its fields', async (t) => {
-  t.strictSame(providerSchema.parse({ models: { m: { contextWindow: 8 } } }), { api: 'openai-chat', models: { m: { contextWindow: 8 } } })
-  for (const wrong of [{ apiKey: 'secret' }, { baseURL: 'not a url' }, { baseURL: 'file:///etc' }, { api: 'other' }, { models: { m: { window: 1 } } }]) {
+  t.strictSame(providerSchema.parse({}), { api: 'openai-chat' })
+  for (const wrong of [{ apiKey: 'secret' }, { baseURL: 'not a url' }, { baseURL: 'file:///etc' }, { api: 'other' }, { models: {} }]) {
     t.notOk(providerSchema.safeParse(wrong).success)
   }
 })

@@ -55,6 +55,17 @@ t.test('usage is summed for the message and kept by model and member', async (t)
   })
 })
 
+t.test('what a message cost is known where the price of every call is', async (t) => {
+  const cost = async (...costs: Array<number | undefined>) => {
+    const { recorder, ends } = create(t)
+    await recorder.record([started, ...costs.map((costUsd): RunEventBody => ({ type: 'usage', model: 'test:model', buckets: noUsage, ...(costUsd === undefined ? {} : { costUsd }) })), ...ending])
+    return ends[0]?.costUsd
+  }
+  t.equal(await cost(0.1, 0.2), 0.3)
+  t.equal(await cost(0.1, undefined), undefined)
+  t.equal(await cost(), undefined)
+})
+
 t.test('a stopped message that says nothing is discarded, one that says or does something is not', async (t) => {
   const stopped: RunEventBody = { type: 'run-stopped', reason: 'user' }
   const silent = create(t)

@@ -86,7 +86,7 @@ t.test('a batch never goes beyond the limit of tool calls; what is left out is a
 })
 
 t.test('a headless run is a bounded errand unless its agent says otherwise', async (t) => {
-  const endless = () => scriptedModel([call('c')])
+  const endless = () => scriptedModel(Array.from({ length: 12 }, (_, n) => call(`c${n}`)))
   const headless = { mode: 'headless', canSuspend: false } as const
   const bounded = endless()
   await run(t, { model: bounded, agent: { tools: [echo] }, input: headless })

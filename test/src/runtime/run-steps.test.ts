@@ -14,7 +14,7 @@ import type { RunEventBody, RunEventOf, RunEventType } from '../../../src/events
 import { createTurnMemory } from '../../../src/memories/turn-memory.ts'
 import { volatile } from '../../../src/memories/volatile.ts'
 import { createOpenEnds } from '../../../src/runtime/open-ends.ts'
-import { createRunState, createSharedState } from '../../../src/runtime/run-state.ts'
+import { createRunState } from '../../../src/runtime/run-state.ts'
 import type { RunInput } from '../../../src/runtime/run-input.ts'
 import { runSteps, type StepsEnd, type StepsRun } from '../../../src/runtime/run-steps.ts'
 import { toJsonSchema, compileSchema } from '../../../src/tools/schema.ts'
@@ -307,13 +307,13 @@ async function run (t: Test, steps: readonly Step<Notes>[], options: Options = {
   const defined = defineStepsAgent<Notes>({ key: 'tester', initial, steps, ...more })
   const { pipeline } = defined
   if (pipeline === undefined) throw new Error('an agent of steps has a pipeline')
-  const agent = { ...defined, pipeline, id: agentId('tester'), name: 'tester', model: model.id, tools: [], crew: [] }
+  const agent = { ...defined, pipeline, id: agentId('tester'), name: 'tester', model: model.id, tools: [], crew: [], toolsForRun: undefined, toolChoice: 'auto' as const, toolChoiceForStep: undefined }
   const log = recordingLog()
   const runInput: RunInput = {
     runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent, principal: alice, metadata: { shop: 7 },
     history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, canSuspend: true, ...input
   }
-  const state = createRunState(runInput.history, createSharedState({ callIds: [] }))
+  const state = createRunState(runInput.history)
   const body: RunEventBody[] = []
   const openEnds = createOpenEnds()
   let end: StepsEnd | undefined
@@ -341,10 +341,10 @@ async function run (t: Test, steps: readonly Step<Notes>[], options: Options = {
   }
   const broken: RunEventBody = { type: 'run-failed', code: 'unknown', message: '', retryable: false, ref: '' }
   const start: RunEventBody = { type: 'message-start', messageId: 'answer-1', runId: 'run-1', agentId: agent.id, model: model.id, continued: false }
-  const whole = failure === undefined ? [start, ...body, { type: 'message-end', finishReason: 'stop', usage: state.usage() } as const, { type: 'run-completed' } as const] : [start, ...body, broken]
+  const whole = failure === undefined ? [start, ...body, { type: 'message-end', finishReason: 'stop', usage: state.ledger.spent().usage } as const, { type: 'run-completed' } as const] : [start, ...body, broken]
   if (until === undefined) t.strictSame(checkOrder(whole), [], 'the events are in order')
   return {
-    body, end, failure, endedAt, log: log.lines, usage: state.usage(),
+    body, end, failure, endedAt, log: log.lines, usage: state.ledger.spent().usage,
     types: () => body.map(({ type }) => type),
     of: <T extends RunEventType>(type: T) => body.filter((event): event is RunEventOf<T> => event.type === type)
   }

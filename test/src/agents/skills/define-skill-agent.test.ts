@@ -12,7 +12,7 @@ t.test('a skill is an agent: its name is the key, its body the instructions, its
   const agent = defineSkillAgent(join(folder, 'any'), { model: 'offline', tools: [clock], maxSteps: 3 })
   t.match(agent, { kind: 'agent', key: 'pricing', description: 'All about pricing.', instructions: 'Quote prices.\n\nRates: references/rates.md', model: 'offline', maxSteps: 3, skills: [], tools: [{ name: 'clock' }, { name: 'read_resource' }] })
   t.ok(Object.isFrozen(agent))
-  const reader = agent.tools[1] as Tool // as just seen
+  const reader = (agent.tools as readonly Tool[])[1]! // as just seen
   t.equal(await use(reader, { path: 'references/rates.md' }), 'one euro')
   await t.rejects(use(reader, { path: '../other.md' }), { code: 'invalid_request' })
 })

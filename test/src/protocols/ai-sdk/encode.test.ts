@@ -107,6 +107,13 @@ t.test('what the caller knows of the message is added to its metadata', async (t
   t.match((await foldStream('ai6', text)).message?.metadata, { createdAt: '2025-01-01T00:00:00.000Z', status: 'completed', finishReason: 'length', costUsd: 0.5, usage: { output: 2 } })
 })
 
+t.test('a run that broke off tells what its calls cost, where all of that is known', async (t) => {
+  const usage = (costUsd?: number): RunEventBody => ({ type: 'usage', model: 'test:model', buckets: { input: 1, output: 2, reasoning: 0, cachedRead: 0, cacheWrite: 0 }, ...(costUsd === undefined ? {} : { costUsd }) })
+  const metadataOf = async (...calls: RunEventBody[]) => (await foldStream('ai6', (await encodeAll(aiSdkProtocol, [started, ...calls, { type: 'run-stopped', reason: 'user' }])).text)).message?.metadata
+  t.match(await metadataOf(usage(0.1), usage(0.2)), { usage: { input: 2 }, costUsd: 0.3 })
+  t.match(await metadataOf(usage(0.1), usage()), { usage: { input: 2 }, costUsd: undefined })
+})
+
 t.test('the reply says which protocol it is', async (t) => {
   t.match(aiSdkProtocol, { name: 'ai-sdk', headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', 'x-vercel-ai-ui-message-stream': 'v1' } })
 })
