@@ -17,7 +17,7 @@ export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'princip
 }
 
 /** One agent at work in a run: the root, or a member on an errand. */
-export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'useTools'> {
+export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'useTools' | 'memory'> {
   /** Of the root only: what its caller asks for beside its own. */
   readonly asked: Pick<RunInput, 'response' | 'callerInstructions' | 'settings'>
   /** The chain of delegations that leads to this agent; empty for the root. */
@@ -29,13 +29,13 @@ export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'us
 }
 
 export function rootFrame (input: RunInput, deps: RunDeps): Frame {
-  const { agent, history, mode, useTools, resume } = input
+  const { agent, history, mode, useTools, memory, resume } = input
   const { runId, threadId, principal, metadata, canSuspend, attachments = [] } = input
   const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root)]
   const shared = createSharedState({ callIds, usage: resume?.checkpoint.usage })
   const slots = createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
   return {
-    agent, history, mode, useTools,
+    agent, history, mode, useTools, memory,
     asked: input,
     path: [],
     state: restored(createRunState(history, shared), resume?.checkpoint.root),
@@ -57,6 +57,7 @@ export function memberFrame ({ run, state }: Frame, { agent, path, history, slot
   return {
     agent, path, history, run, slot,
     mode: 'headless',
+    memory: undefined,
     useTools: true,
     asked: {},
     state: restored(createRunState(history, state), checkpoint)

@@ -4,7 +4,8 @@ import type { Batch } from '../streams/batch.ts'
 import { createOpenEnds } from './open-ends.ts'
 import { rootFrame } from './frame.ts'
 import { approvalsOf, announcements } from './approval-requests.ts'
-import { runLoop, type LoopEnd } from './run-loop.ts'
+import { agentLoop } from './agent-loop.ts'
+import type { LoopEnd } from './run-loop.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
 import { waitingCalls, waitingInputs } from './suspension.ts'
 
@@ -23,7 +24,7 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   try {
     yield [{ type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: resume !== undefined, ...(threadId === undefined ? {} : { threadId }) }]
     if (resume !== undefined) openEnds.observe(waitingInputs(resume.checkpoint.root))
-    const loop = runLoop(frame, deadline.signal, resume === undefined ? undefined : { frame: resume.checkpoint.root, answers: resume })
+    const loop = agentLoop(frame, deadline.signal, resume === undefined ? undefined : { frame: resume.checkpoint.root, answers: resume })
     let next = await loop.next()
     while (next.done !== true) {
       openEnds.observe(next.value)

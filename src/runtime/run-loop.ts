@@ -23,7 +23,10 @@ export type LoopEnd =
   /** `closing`: what ends the step, to be told with what it waits for. */
   | { readonly kind: 'suspended', readonly checkpoint: FrameCheckpoint, readonly closing: readonly RunEventBody[] }
 
-export interface FrameResume { readonly frame: FrameCheckpoint, readonly answers: Resume }
+export interface LoopOptions extends Pick<MemberOptions, 'loop'> {
+  /** Where the agent stopped, and the answers its calls got. */
+  readonly resume?: { readonly frame: FrameCheckpoint, readonly answers: Resume } | undefined
+}
 
 type Steps<R> = AsyncGenerator<Batch<RunEventBody>, R>
 
@@ -32,7 +35,7 @@ type Steps<R> = AsyncGenerator<Batch<RunEventBody>, R>
  * a limit allows is made without tools, so that a capped run still ends with an answer. With `resume` it goes on in the
  * middle of the batch where it stopped. Throws what broke it.
  */
-export async function * runLoop (frame: Frame, signal: AbortSignal, resume?: FrameResume): Steps<LoopEnd> {
+export async function * runLoop (frame: Frame, signal: AbortSignal, { loop, resume }: LoopOptions): Steps<LoopEnd> {
   const { state } = frame
   const limits = limitsOf(frame)
   const toolset = yield * offerTools(frame, signal)
@@ -41,7 +44,7 @@ export async function * runLoop (frame: Frame, signal: AbortSignal, resume?: Fra
 
   if (resume !== undefined) {
     const step = stoppedStep(resume.frame, toolset)
-    const batch = yield * runCalls(frame, { step, limits, resume }, signal)
+    const batch = yield * runCalls(frame, { step, limits, loop, resume }, signal)
     const end = endAfter(frame, step, batch, [])
     if (end !== undefined) return end
   }
@@ -63,7 +66,7 @@ export async function * runLoop (frame: Frame, signal: AbortSignal, resume?: Fra
       return yield * answered(frame, outcome, last, signal)
     }
 
-    const batch = yield * runCalls(frame, { step: outcome, limits }, signal)
+    const batch = yield * runCalls(frame, { step: outcome, limits, loop }, signal)
     const closing = [stepEnd(state, outcome)]
     const end = endAfter(frame, outcome, batch, closing)
     if (end?.kind === 'suspended') return end
@@ -93,10 +96,10 @@ function stoppedStep ({ text, reasoning, calls }: FrameCheckpoint, toolset: Tool
   return { text, reasoning, calls: calls.map((call) => checkCall({ ...call, complete: true }, toolset)) }
 }
 
-interface BatchOptions { readonly step: Said, readonly limits: LoopLimits, readonly resume?: FrameResume }
+interface BatchOptions extends LoopOptions { readonly step: Said, readonly limits: LoopLimits }
 
 /** Runs the step's calls; once all are answered, writes the turn to the conversation: the assistant with its calls, then a result each. */
-async function * runCalls (frame: Frame, { step: { text, reasoning, calls }, limits, resume }: BatchOptions, signal: AbortSignal): Steps<ToolBatchOutcome> {
+async function * runCalls (frame: Frame, { step: { text, reasoning, calls }, limits, loop, resume }: BatchOptions, signal: AbortSignal): Steps<ToolBatchOutcome> {
   const { state, slot } = frame
   // While it waits for members of its own, a member gives up its place to them.
   const delegates = calls.some((call) => call.ok && isCrewTool(call.offered.tool))
@@ -113,9 +116,6 @@ async function * runCalls (frame: Frame, { step: { text, reasoning, calls }, lim
   for (const { call, ran } of batch.results) if (ran) state.calledTools.add(call.toolName)
   return batch
 }
-
-/** How an agent's loop runs, for its members too. */
-const loop: MemberOptions['loop'] = (frame, signal, resume) => runLoop(frame, signal, resume)
 
 function endAfter (frame: Frame, step: Said, { waiting, results, answer }: ToolBatchOutcome, closing: readonly RunEventBody[]): LoopEnd | undefined {
   if (waiting.length === 0) return answer === undefined ? undefined : { kind: 'completed', finishReason: 'stop', text: answer, capped: false }
