@@ -1,5 +1,6 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentPath } from '../events/run-event.ts'
+import { splitAtQuestion } from '../memories/replayable.ts'
 import type { ModelMessage } from '../models/model.ts'
 import { createMemberSlots, type MemberSlot, type MemberSlots } from './member-slots.ts'
 import { callIdsOf, createRunState, createSharedState, type RunState } from './run-state.ts'
@@ -31,7 +32,7 @@ export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'us
 export function rootFrame (input: RunInput, deps: RunDeps): Frame {
   const { agent, history, mode, useTools, memory, resume } = input
   const { runId, threadId, principal, metadata, canSuspend, attachments = [] } = input
-  const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root)]
+  const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root), ...callIdsOf(resume?.checkpoint.root.recalled ?? [])]
   const shared = createSharedState({ callIds, usage: resume?.checkpoint.usage })
   const slots = createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
   return {
@@ -66,8 +67,9 @@ export function memberFrame ({ run, state }: Frame, { agent, path, history, slot
 
 function restored (state: RunState, checkpoint: FrameCheckpoint | undefined): RunState {
   if (checkpoint === undefined) return state
-  const { messages, step, toolCalls, reminders, calledTools } = checkpoint
+  const { messages, recalled, step, toolCalls, reminders, calledTools } = checkpoint
+  if (recalled !== undefined) state.messages.splice(0, Infinity, ...recalled, ...splitAtQuestion(state.messages).turn)
   state.messages.push(...messages)
   for (const name of calledTools) state.calledTools.add(name)
-  return Object.assign(state, { step, toolCalls, reminders })
+  return Object.assign(state, { recalled, step, toolCalls, reminders })
 }

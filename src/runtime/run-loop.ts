@@ -1,5 +1,6 @@
 import { AppError, toPublicError } from '../errors.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
+import { splitAtQuestion } from '../memories/replayable.ts'
 import type { ModelMessage } from '../models/model.ts'
 import type { Batch } from '../streams/batch.ts'
 import { askModel } from './ask-model.ts'
@@ -9,6 +10,7 @@ import { crewOf, isCrewTool } from './crew-tools.ts'
 import type { Frame } from './frame.ts'
 import type { MemberOptions } from './member.ts'
 import type { ModelStepOutcome } from './model-step.ts'
+import { prepareMemory, recallInto } from './recall.ts'
 import { missingTools, reminder, requiredTools } from './required-tools.ts'
 import { responseProblem } from './response-shape.ts'
 import { limitsOf, type LoopLimits } from './run-input.ts'
@@ -39,6 +41,7 @@ export async function * runLoop (frame: Frame, signal: AbortSignal, { loop, resu
   const { state } = frame
   const limits = limitsOf(frame)
   const toolset = yield * offerTools(frame, signal)
+  if (resume === undefined) await recallInto(frame, toolset, signal)
   const required = requiredTools(frame, toolset)
   state.messages.splice(0, Infinity, ...withModelNames(state.messages, toolset))
 
@@ -81,8 +84,9 @@ export async function * runLoop (frame: Frame, signal: AbortSignal, { loop, resu
 
 async function * offerTools (frame: Frame, signal: AbortSignal): Steps<Toolset> {
   const { agent, useTools, run: { principal, threadId, runId, metadata, deps } } = frame
-  if (!useTools || (agent.tools.length === 0 && agent.crew.length === 0)) return noTools
-  const sources = { tools: agent.tools, crew: (taken: ReadonlySet<string>) => crewOf(frame, taken) }
+  const ofMemory = await prepareMemory(frame, signal)
+  if (!useTools || (agent.tools.length === 0 && agent.crew.length === 0 && ofMemory.length === 0)) return noTools
+  const sources = { tools: agent.tools, ofMemory, crew: (taken: ReadonlySet<string>) => crewOf(frame, taken) }
   const { toolset, unavailable } = await assembleTools(sources, { principal, threadId, runId, metadata, signal }, deps.log)
   if (unavailable.length > 0) yield unavailable.map((data) => ({ type: 'data', name: 'unavailable', data, transient: true }))
   return toolset
@@ -118,15 +122,22 @@ async function * runCalls (frame: Frame, { step: { text, reasoning, calls }, lim
 }
 
 function endAfter (frame: Frame, step: Said, { waiting, results, answer }: ToolBatchOutcome, closing: readonly RunEventBody[]): LoopEnd | undefined {
-  if (waiting.length === 0) return answer === undefined ? undefined : { kind: 'completed', finishReason: 'stop', text: answer, capped: false }
   const { agent, path, history, state } = frame
+  if (waiting.length === 0) {
+    if (answer === undefined) return undefined
+    state.answer = { role: 'assistant', text: answer, toolCalls: [] }
+    return { kind: 'completed', finishReason: 'stop', text: answer, capped: false }
+  }
+  const { recalled } = state
+  const begun = recalled === undefined ? history.length : recalled.length + splitAtQuestion(history).turn.length
   const { text, reasoning, calls } = step
   return {
     kind: 'suspended',
     closing,
     checkpoint: {
       agentId: agent.id, path, text, reasoning, waiting,
-      messages: state.messages.slice(history.length),
+      messages: state.messages.slice(begun),
+      ...recalled === undefined ? {} : { recalled },
       step: state.step, toolCalls: state.toolCalls, reminders: state.reminders, calledTools: [...state.calledTools],
       calls: calls.map(asStored),
       results: results.map(({ call: { callId }, content, ran }) => ({ callId, content, ran }))
@@ -140,18 +151,21 @@ function asStored ({ callId, modelName, toolName, arguments: text }: CheckedCall
 
 /** The model answered. In a run that asked for a shape, sees to it that the answer has it. */
 async function * answered (frame: Frame, outcome: ModelStepOutcome, capped: boolean, signal: AbortSignal): Steps<LoopEnd> {
-  let { text, finishReason } = outcome
+  let { text, reasoning, finishReason } = outcome
   const { asked: { response }, state } = frame
   for (let attempt = 1; ; attempt++) {
     const problem = response === undefined ? undefined : responseProblem(text, response)
-    if (problem === undefined) return { kind: 'completed', finishReason, text, capped }
+    if (problem === undefined) {
+      if (text !== '') state.answer = { role: 'assistant', text, ...(reasoning.length === 0 ? {} : { reasoning }), toolCalls: [] }
+      return { kind: 'completed', finishReason, text, capped }
+    }
     if (attempt > 2) throw new AppError('provider_unavailable', 'The model did not answer in the requested shape.')
     state.step++
     state.messages.push({ role: 'assistant', text, toolCalls: [] }, { role: 'user', content: problem })
     yield [{ type: 'step-start', step: state.step }]
     const next = yield * askModel(frame, { offered: noTools, holdText: false }, signal)
     yield [stepEnd(state, next)]
-    ;({ text, finishReason } = next)
+    ;({ text, reasoning, finishReason } = next)
   }
 }
 

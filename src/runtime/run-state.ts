@@ -18,6 +18,10 @@ export interface SharedState {
 export interface RunState extends SharedState {
   /** The conversation as the model sees it, growing with each step. */
   readonly messages: ModelMessage[]
+  /** What its memory gave in place of the conversation before the question; undefined without a memory. */
+  recalled: readonly ModelMessage[] | undefined
+  /** What ended the conversation; it is not in `messages`, which models are given. */
+  answer: ModelMessage | undefined
   step: number
   toolCalls: number
   readonly calledTools: Set<string>
@@ -47,7 +51,7 @@ export function createSharedState ({ callIds, usage: spent = noUsage }: { readon
 }
 
 export function createRunState (history: readonly ModelMessage[], shared: SharedState): RunState {
-  return { ...shared, messages: [...history], step: 0, toolCalls: 0, calledTools: new Set(), reminders: 0 }
+  return { ...shared, messages: [...history], recalled: undefined, answer: undefined, step: 0, toolCalls: 0, calledTools: new Set(), reminders: 0 }
 }
 
 /** The ids of all calls that are told in a conversation. */
