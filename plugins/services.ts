@@ -6,6 +6,7 @@ import type { Database } from '../src/database/database.ts'
 import type { FileService } from '../src/files/file-service.ts'
 import { openFiles } from '../src/files/files.ts'
 import { newId } from '../src/ids.ts'
+import { createMemories } from '../src/memories/memories.ts'
 import { createChat, type ChatService } from '../src/runs/chat.ts'
 import { createCheckpointer } from '../src/runs/checkpointer.ts'
 import { createHolder } from '../src/runs/holder.ts'
@@ -59,7 +60,8 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   const deps = { models, agents, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer, summaries: createSummaryCache() }
   const files = openFiles({ config, agents, database, holder, newId, log })
   const { attachments } = files
-  const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, historyToolOutputLimit: config.historyToolOutputLimit })
+  const memories = createMemories({ agents, database: database.memories })
+  const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, memories, historyToolOutputLimit: config.historyToolOutputLimit })
   const chat = createChat({ agents, turns, runs: runRegistry, recovery, holder, deps, newId, attachments, startTurn })
   const approvals = createApprovalService({ store: database.approvals, chat, log })
 
@@ -71,7 +73,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   app.decorate('approvals', approvals)
   app.decorate('headless', createHeadlessService({ agents, chat, deps, newId }))
   app.decorate('runs', createRunService({ turns, runs: runRegistry, chat }))
-  app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, files: files.cleanup, newId }))
+  app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, files: files.cleanup, memories, newId }))
   app.decorate('files', files.service)
 
   await recovery.sweep()

@@ -33,6 +33,10 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
+export function isErrorCode (code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code)
+}
+
 export interface ErrorIssue { readonly path: string, readonly message: string }
 
 export interface ErrorDetails {

@@ -51,7 +51,7 @@ export function createHeadlessService ({ agents, chat, deps, newId }: { agents: 
       const response = responseFormat === null ? undefined : responseShape(responseFormat, 'responseFormat')
       const how = { mode: 'headless', useTools: input.tools, canSuspend: false, ...(response === undefined ? {} : { response }) } as const
       const events = input.threadId === undefined ? stateless(principal, agent, input, how, signal) : await inThread(principal, agent, input, input.threadId, how, signal)
-      const { text, ...rest } = await drainRun(events)
+      const { text, ...rest } = await drainRun(events, { allSteps: agent.pipeline !== undefined })
       return { output: response === undefined ? text : readResponse(text, response)?.value, text, ...rest }
     }
   }
@@ -72,8 +72,8 @@ export function createHeadlessService ({ agents, chat, deps, newId }: { agents: 
   }
 }
 
-/** Reads a run to its end: the last step's text is the answer. Throws when it failed, was stopped or filtered to nothing. */
-export async function drainRun (events: BatchStream<RunEventBody | RunEvent>): Promise<Omit<HeadlessResult, 'output'>> {
+/** Reads a run to its end: the last step's text is the answer, or with `allSteps` that of all, as of an agent of steps. Throws when it failed, was stopped or filtered to nothing. */
+export async function drainRun (events: BatchStream<RunEventBody | RunEvent>, { allSteps }: { readonly allSteps: boolean }): Promise<Omit<HeadlessResult, 'output'>> {
   const calls = new Map<string, HeadlessToolCall>()
   let text = ''
   let usage = noUsage
@@ -86,7 +86,7 @@ export async function drainRun (events: BatchStream<RunEventBody | RunEvent>): P
   function take (event: RunEventBody): void {
     if (event.agentPath !== undefined) return
     switch (event.type) {
-      case 'step-start': text = ''; break
+      case 'step-start': if (!allSteps) text = ''; break
       case 'text-start': if (text !== '') text += '\n\n'; break
       case 'text-delta': text += event.delta; break
       case 'tool-input-complete': calls.set(event.callId, { callId: event.callId, toolName: event.toolName, input: event.input }); break

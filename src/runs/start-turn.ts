@@ -4,6 +4,8 @@ import { RunStopped } from '../errors.ts'
 import type { Attachments } from '../files/attachments.ts'
 import { attachedId, type Attachment } from '../messages/attachment.ts'
 import { limitHistory, toModelMessages } from '../messages/history.ts'
+import type { Memories } from '../memories/memories.ts'
+import { splitAtQuestion } from '../memories/replayable.ts'
 import type { ModelMessage } from '../models/model.ts'
 import { runAgent } from '../runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
@@ -23,6 +25,7 @@ export interface StartTurnOptions {
   readonly holder: string
   readonly deps: RunDeps
   readonly attachments: Attachments
+  readonly memories: Memories
   readonly historyToolOutputLimit: number
 }
 
@@ -47,17 +50,22 @@ export const chatRun = { mode: 'chat', useTools: true, canSuspend: true } as con
 export type StartTurn = (turn: StartedTurn, reservation: Reservation) => Promise<void>
 
 export function createStartTurn (options: StartTurnOptions): StartTurn {
-  const { turns, holder, deps, attachments, checkpointer } = options
+  const { turns, holder, deps, attachments, memories, checkpointer } = options
 
   return async (turn, reservation) => {
     const { principal, threadId, thread, agent, dropped, decision } = turn
     const { runId, messageId, continues } = decision
     const log = deps.log.child({ runId, threadId })
     let suspension: Suspension | undefined
+    const context = await contextOf(turn)
     const input: RunInput = {
       ...chatRun, ...turn.run, runId, messageId, agent, principal, threadId,
       metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
-      ...await contextOf(turn),
+      ...context,
+      memory: memories.ofTurn(agent, {
+        thread: { principal, agentId: agent.id, threadId }, answerId: messageId,
+        path: decision.context.map(({ id }) => id), stored: splitAtQuestion(context.history).earlier
+      }),
       resume: continues?.resume,
       onSuspend: (kept) => { suspension = kept }
     }

@@ -1,3 +1,4 @@
+import { splitAtQuestion } from '../memories/replayable.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
 import type { Frame } from './frame.ts'
 import type { Said } from './run-calls.ts'
@@ -7,9 +8,12 @@ import type { Toolset } from './toolset.ts'
 
 /** Where an agent stops in the middle of a step's calls. */
 export function checkpointOf ({ agent, path, history, state }: Frame, { text, reasoning, calls }: Said, { waiting, results }: ToolBatchOutcome): FrameCheckpoint {
+  const { recalled } = state
+  const begun = recalled === undefined ? history.length : recalled.length + splitAtQuestion(history).turn.length
   return {
     agentId: agent.id, path, text, reasoning, waiting,
-    messages: state.messages.slice(history.length),
+    messages: state.messages.slice(begun),
+    ...recalled === undefined ? {} : { recalled },
     step: state.step, toolCalls: state.toolCalls, reminders: state.reminders, calledTools: [...state.calledTools],
     spent: state.ledger.spent(),
     calls: calls.map(asStored),

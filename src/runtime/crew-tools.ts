@@ -26,7 +26,7 @@ export interface Crew {
   readonly roster: readonly string[]
 }
 
-interface Member { readonly agent: Agent, readonly mode: Delegation['mode'] }
+export interface Member { readonly agent: Agent, readonly mode: Delegation['mode'] }
 
 export function isCrewTool (tool: Tool): tool is CrewTool {
   return 'delegation' in tool
@@ -40,8 +40,8 @@ export function crewOf (frame: Frame, taken: ReadonlySet<string>): Crew {
   return { tools, roster: members.map(({ agent }) => `- ${agent.name}: ${agent.description}`) }
 }
 
-/** Without itself, duplicates, and those that already wait for this agent further up. */
-function membersOf ({ agent, path, run: { root, deps } }: Frame): readonly Member[] {
+/** Whom a frame may ask: its crew without itself, duplicates, and those that already wait for this agent further up. */
+export function membersOf ({ agent, path, run: { root, deps } }: Frame): readonly Member[] {
   const above = new Set([root.id, agent.id, ...path.map(({ agentId }) => agentId)])
   const members = new Map<string, Member>()
   for (const { key, mode } of agent.crew) {

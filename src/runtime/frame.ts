@@ -1,5 +1,6 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentPath } from '../events/run-event.ts'
+import { splitAtQuestion } from '../memories/replayable.ts'
 import type { ModelMessage } from '../models/model.ts'
 import { createLedger } from './ledger.ts'
 import { createMemberSlots, type MemberSlot, type MemberSlots } from './member-slots.ts'
@@ -18,7 +19,7 @@ export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'princip
 }
 
 /** One agent at work in a run: the root, or a member on an errand. */
-export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'useTools'> {
+export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'useTools' | 'memory'> {
   /** Of the root only: what its caller asks for beside its own. */
   readonly asked: Pick<RunInput, 'response' | 'callerInstructions' | 'settings'>
   /** The chain of delegations that leads to this agent; empty for the root. */
@@ -30,14 +31,14 @@ export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'us
 }
 
 export function rootFrame (input: RunInput, deps: RunDeps): Frame {
-  const { agent, history, mode, useTools, resume } = input
+  const { agent, history, mode, useTools, memory, resume } = input
   const { runId, threadId, principal, metadata, canSuspend, attachments = [] } = input
-  const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root)]
+  const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root), ...callIdsOf(resume?.checkpoint.root.recalled ?? [])]
   const shared = createSharedState({ callIds })
   const ledger = createLedger(agent.budget, resume?.checkpoint)
   const slots = createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
   return {
-    agent, history, mode, useTools,
+    agent, history, mode, useTools, memory,
     asked: input,
     path: [],
     state: restored(createRunState(history, { shared, ledger }), resume?.checkpoint.root),
@@ -59,6 +60,7 @@ export function memberFrame ({ run, state }: Frame, { agent, path, history, slot
   return {
     agent, path, history, run, slot,
     mode: 'headless',
+    memory: undefined,
     useTools: true,
     asked: {},
     state: restored(createRunState(history, { shared: state, ledger: state.ledger.below(agent.budget, checkpoint?.spent) }), checkpoint)
@@ -67,8 +69,9 @@ export function memberFrame ({ run, state }: Frame, { agent, path, history, slot
 
 function restored (state: RunState, checkpoint: FrameCheckpoint | undefined): RunState {
   if (checkpoint === undefined) return state
-  const { messages, step, toolCalls, reminders, calledTools } = checkpoint
+  const { messages, recalled, step, toolCalls, reminders, calledTools } = checkpoint
+  if (recalled !== undefined) state.messages.splice(0, Infinity, ...recalled, ...splitAtQuestion(state.messages).turn)
   state.messages.push(...messages)
   for (const name of calledTools) state.calledTools.add(name)
-  return Object.assign(state, { step, toolCalls, reminders })
+  return Object.assign(state, { recalled, step, toolCalls, reminders })
 }

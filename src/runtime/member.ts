@@ -86,7 +86,9 @@ function taskMessage ({ agent, run: { attachments } }: Frame, { task }: Errand):
 async function * finish (frame: Frame, { mode }: Errand, end: LoopEnd & { kind: 'completed' }, events: MemberEvents, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, MemberEnd> {
   const { state, run } = frame
   const status = end.capped || end.finishReason === 'length' ? 'truncated' : 'completed'
-  const text = end.text.trim() !== '' ? end.text : yield * passing(writeReport(frame, signal), events)
+  // Steps say what they say: there is no model to be asked for more.
+  const isSaid = end.text.trim() !== '' || frame.agent.pipeline !== undefined
+  const text = isSaid ? end.text : yield * passing(writeReport(frame, signal), events)
   yield * passed([...text === '' ? events.breakOff('failed') : [], ...events.end(status)])
   if (mode === 'handover' && text !== '') return { kind: 'handed-over', text }
   return { kind: 'reported', report: text === '' ? digestOf(state.messages, run.deps.subagentDigestLimit) : reportOf(text, state.messages) }

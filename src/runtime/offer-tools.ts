@@ -5,15 +5,18 @@ import { chooseTools } from './choose-tools.ts'
 import { crewOf } from './crew-tools.ts'
 import type { Frame } from './frame.ts'
 import { hookContext } from './hook-context.ts'
+import { prepareMemory } from './recall.ts'
 import { withToolHooks } from './tool-hooks.ts'
 import { assembleTools, noTools, type ToolSources, type Toolset } from './toolset.ts'
 
 /** What an agent may call in one run: its own tools and its crew's, as its hooks choose and wrap them. */
 export async function * offerTools (frame: Frame, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, Toolset> {
   const { agent, useTools, run: { principal, threadId, runId, metadata, deps: { log } } } = frame
-  if (!useTools || (agent.tools.length === 0 && agent.crew.length === 0 && agent.toolsForRun === undefined)) return noTools
+  const ofMemory = await prepareMemory(frame, signal)
+  if (!useTools || (agent.tools.length === 0 && ofMemory.length === 0 && agent.crew.length === 0 && agent.toolsForRun === undefined)) return noTools
   const sources: ToolSources = {
     tools: agent.tools,
+    ofMemory,
     crew: (taken) => crewOf(frame, taken),
     async choose (all) {
       const { tools, unavailable } = await chooseTools(all, agent, { context: hookContext(frame, signal), log })

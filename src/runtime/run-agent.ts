@@ -6,7 +6,8 @@ import { finishHook } from './finish-hook.ts'
 import { rootFrame } from './frame.ts'
 import { hookContext } from './hook-context.ts'
 import { approvalsOf, announcements } from './approval-requests.ts'
-import { runLoop, type LoopEnd } from './run-loop.ts'
+import { agentLoop } from './agent-loop.ts'
+import type { LoopEnd } from './run-loop.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
 import { waitingCalls, waitingInputs } from './suspension.ts'
 
@@ -26,7 +27,7 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   try {
     yield [{ type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: resume !== undefined, ...(threadId === undefined ? {} : { threadId }) }]
     if (resume !== undefined) openEnds.observe(waitingInputs(resume.checkpoint.root))
-    const loop = runLoop(frame, deadline.signal, resume === undefined ? undefined : { frame: resume.checkpoint.root, answers: resume })
+    const loop = agentLoop(frame, deadline.signal, resume === undefined ? undefined : { frame: resume.checkpoint.root, answers: resume })
     let next = await loop.next()
     while (next.done !== true) {
       openEnds.observe(next.value)

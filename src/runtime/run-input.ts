@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { AgentRegistry, ModelRegistry } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Attachment } from '../messages/attachment.ts'
+import type { TurnMemory } from '../memories/turn-memory.ts'
 import type { JsonSchema, ModelMessage, ModelSettings } from '../models/model.ts'
 import type { Checked } from '../tools/schema.ts'
 import type { RunLogger } from './log.ts'
@@ -29,6 +30,8 @@ export interface RunInput {
   readonly settings?: ModelSettings
   /** The answer must be one JSON value of this shape. */
   readonly response?: { readonly schema: JsonSchema, readonly check: (value: unknown) => Checked }
+  /** The agent's memory for this turn; absent where it has none, or nothing is stored. */
+  readonly memory?: TurnMemory | undefined
   /** The newest message's attachments, for members whose coordinator shares them. */
   readonly attachments?: readonly Attachment[]
   /** A further leg of a suspended message: where it stopped, and the answers its calls got. */

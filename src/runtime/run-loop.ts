@@ -10,6 +10,7 @@ import type { ModelStepOutcome } from './model-step.ts'
 import { nextMove } from './next-move.ts'
 import { budgetNotice, cappedNotice, noticeFor, stopNotice } from './notices.ts'
 import { offerTools } from './offer-tools.ts'
+import { recallInto } from './recall.ts'
 import { missingTools, reminder, requiredTools } from './required-tools.ts'
 import { responseProblem } from './response-shape.ts'
 import { refuseCalls, runCalls, type Said } from './run-calls.ts'
@@ -25,7 +26,10 @@ export type LoopEnd =
   /** `closing`: what ends the step, to be told with what it waits for. */
   | { readonly kind: 'suspended', readonly checkpoint: FrameCheckpoint, readonly closing: readonly RunEventBody[] }
 
-export interface FrameResume { readonly frame: FrameCheckpoint, readonly answers: Resume }
+export interface LoopOptions extends Pick<MemberOptions, 'loop'> {
+  /** Where the agent stopped, and the answers its calls got. */
+  readonly resume?: { readonly frame: FrameCheckpoint, readonly answers: Resume } | undefined
+}
 
 type Steps<R> = AsyncGenerator<Batch<RunEventBody>, R>
 
@@ -34,10 +38,11 @@ type Steps<R> = AsyncGenerator<Batch<RunEventBody>, R>
  * a limit allows is made without tools, so that a capped run still ends with an answer. With `resume` it goes on in the
  * middle of the batch where it stopped. Throws what broke it.
  */
-export async function * runLoop (frame: Frame, signal: AbortSignal, resume?: FrameResume): Steps<LoopEnd> {
+export async function * runLoop (frame: Frame, signal: AbortSignal, { loop, resume }: LoopOptions): Steps<LoopEnd> {
   const { state } = frame
   const limits = limitsOf(frame)
   const toolset = yield * offerTools(frame, signal)
+  if (resume === undefined) await recallInto(frame, toolset, signal)
   const required = requiredTools(frame, toolset)
   state.messages.splice(0, Infinity, ...withModelNames(state.messages, toolset))
   let mustAnswer = false
@@ -85,12 +90,11 @@ export async function * runLoop (frame: Frame, signal: AbortSignal, resume?: Fra
   }
 }
 
-/** How an agent's loop runs, for its members too. */
-const loop: MemberOptions['loop'] = (frame, signal, resume) => runLoop(frame, signal, resume)
-
 function endAfter (frame: Frame, step: Said, batch: ToolBatchOutcome, closing: readonly RunEventBody[]): LoopEnd | undefined {
   if (batch.waiting.length > 0) return { kind: 'suspended', closing, checkpoint: checkpointOf(frame, step, batch) }
-  return batch.answer === undefined ? undefined : { kind: 'completed', finishReason: 'stop', text: batch.answer, capped: false }
+  if (batch.answer === undefined) return undefined
+  frame.state.answer = { role: 'assistant', text: batch.answer, toolCalls: [] }
+  return { kind: 'completed', finishReason: 'stop', text: batch.answer, capped: false }
 }
 
 /** A condition of the agent holds. */
@@ -110,17 +114,20 @@ async function * outOfBudget (frame: Frame): Steps<LoopEnd> {
 
 /** The model answered. In a run that asked for a shape, sees to it that the answer has it. */
 async function * answered (frame: Frame, outcome: ModelStepOutcome, capped: boolean, signal: AbortSignal): Steps<LoopEnd> {
-  let { text, finishReason } = outcome
+  let { text, reasoning, finishReason } = outcome
   const { asked: { response }, state } = frame
   for (let attempt = 1; ; attempt++) {
     const problem = response === undefined ? undefined : responseProblem(text, response)
-    if (problem === undefined) return { kind: 'completed', finishReason, text, capped }
+    if (problem === undefined) {
+      if (text !== '') state.answer = { role: 'assistant', text, ...(reasoning.length === 0 ? {} : { reasoning }), toolCalls: [] }
+      return { kind: 'completed', finishReason, text, capped }
+    }
     if (attempt > 2) throw new AppError('provider_unavailable', 'The model did not answer in the requested shape.')
     state.messages.push({ role: 'assistant', text, toolCalls: [] }, { role: 'user', content: problem })
     const next = yield * askModel(frame, { offered: noTools, holdText: false }, signal)
     if (next === undefined) return yield * outOfBudget(frame)
     yield [stepEnd(state, next)]
-    ;({ text, finishReason } = next)
+    ;({ text, reasoning, finishReason } = next)
   }
 }
 

@@ -22,6 +22,10 @@ export interface RunState extends SharedState {
   readonly question: ModelMessage | undefined
   /** On the clock of performance.now(), in milliseconds. */
   readonly startedAt: number
+  /** What its memory gave in place of the conversation before the question; undefined without a memory. */
+  recalled: readonly ModelMessage[] | undefined
+  /** What ended the conversation; it is not in `messages`, which models are given. */
+  answer: ModelMessage | undefined
   step: number
   toolCalls: number
   /** What the agent has spent, with everything below it; the root's is the run's. */
@@ -71,6 +75,8 @@ export function createRunState (history: readonly ModelMessage[], { shared = cre
     gauge: createInputGauge(),
     runaway: createRunawayGuard(),
     asking: undefined,
+    recalled: undefined,
+    answer: undefined,
     calledTools: new Set(),
     reminders: 0
   }

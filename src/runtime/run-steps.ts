@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events'
-import type { Agent } from '../agents/agent.ts'
 import { frozen } from '../agents/steps/frozen.ts'
 import { isState, outputsOf } from '../agents/steps/outputs.ts'
 import type { Pipeline } from '../agents/steps/pipeline.ts'
@@ -7,35 +6,26 @@ import type { StepOutput } from '../agents/steps/step.ts'
 import { AppError } from '../errors.ts'
 import type { RunEventBody } from '../events/run-event.ts'
 import { rememberTurn } from '../memories/remember-turn.ts'
-import { noTurnMemory, type TurnMemory } from '../memories/turn-memory.ts'
+import { noTurnMemory } from '../memories/turn-memory.ts'
 import type { ModelMessage } from '../models/model.ts'
 import { untilAborted } from '../streams/abort.ts'
 import { closeSoon } from '../streams/abortable.ts'
 import type { Batch } from '../streams/batch.ts'
 import { createAsides, type Asides } from './asides.ts'
+import type { Frame } from './frame.ts'
 import { responseProblem } from './response-shape.ts'
-import type { RunDeps, RunInput } from './run-input.ts'
-import type { RunState } from './run-state.ts'
+import type { LoopEnd } from './run-loop.ts'
 import { createStepContext, type AskMember } from './step-context.ts'
 import { createStepWriter, type StepWriter } from './step-writer.ts'
 
 export interface StepsRun {
-  readonly input: RunInput
-  readonly deps: RunDeps
-  readonly state: RunState
   readonly signal: AbortSignal
-  /** The agent's memory for this turn; absent where it has none, or nothing is stored. */
-  readonly memory?: TurnMemory | undefined
-  /** Runs the agents that steps ask; absent where there are none. */
-  readonly askAgent?: AskMember | undefined
+  /** Runs the agents that steps ask. */
+  readonly askAgent: AskMember
 }
 
 /** As the run loop ends, with all the text that was shown: an agent of steps says its answer in any of them. */
-export interface StepsEnd {
-  readonly kind: 'completed'
-  readonly finishReason: 'stop'
-  readonly text: string
-}
+export type StepsEnd = LoopEnd & { readonly kind: 'completed' }
 
 type Events<R> = AsyncGenerator<Batch<RunEventBody>, R>
 
@@ -43,17 +33,18 @@ type Events<R> = AsyncGenerator<Batch<RunEventBody>, R>
  * The steps of an agent, one after the other, as the events between the start and the end of its message. Throws what
  * broke the run: an abort of the signal at once, its reason. What the run remembers is kept when all steps are done.
  */
-export async function * runSteps (agent: Agent & { readonly pipeline: Pipeline }, { input, deps, state, signal, memory = noTurnMemory(), askAgent }: StepsRun): Events<StepsEnd> {
+export async function * runSteps (frame: Frame, pipeline: Pipeline, { signal, askAgent }: StepsRun): Events<StepsEnd> {
+  const { state, asked: { response }, memory = noTurnMemory(), run: { deps } } = frame
   // Steps that run side by side, and each that one is made of, listen on their own: many are no leak.
   setMaxListeners(0, signal)
   const asides = createAsides()
   let remembered: readonly ModelMessage[] | undefined
   const stepMemory = { recall: () => memory.recall(), remember: (messages: readonly ModelMessage[]) => { remembered = messages } }
-  const context = createStepContext({ agent, input, deps, state, signal, askAgent, memory: stepMemory }, asides)
+  const context = createStepContext({ frame, signal, askAgent, memory: stepMemory }, asides)
   const writer = createStepWriter(state.nextBlockId)
-  let current = frozen(await untilAborted(Promise.resolve().then(() => agent.pipeline.initial(context)), signal))
+  let current = frozen(await untilAborted(Promise.resolve().then(() => pipeline.initial(context)), signal))
 
-  for (const step of agent.pipeline.steps) {
+  for (const step of pipeline.steps) {
     state.step++
     yield [{ type: 'step-start', step: state.step }]
     current = yield * runStep(outputsOf(step, current, context), current, { asides, signal, writer })
@@ -61,10 +52,10 @@ export async function * runSteps (agent: Agent & { readonly pipeline: Pipeline }
   }
 
   const text = writer.text()
-  if (input.response !== undefined && responseProblem(text, input.response) !== undefined) throw new AppError('provider_unavailable', 'The agent did not answer in the requested shape.')
+  if (response !== undefined && responseProblem(text, response) !== undefined) throw new AppError('provider_unavailable', 'The agent did not answer in the requested shape.')
   const lost = remembered === undefined ? [] : await rememberTurn(memory, remembered, { log: deps.log, signal })
   if (lost.length > 0) yield lost
-  return { kind: 'completed', finishReason: 'stop', text }
+  return { kind: 'completed', finishReason: 'stop', text, capped: false }
 }
 
 interface StepRun {

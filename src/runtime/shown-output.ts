@@ -5,10 +5,11 @@ import { closeSoon } from '../streams/abortable.ts'
 
 /**
  * What a user is shown of a run inside of another: its text, blocks apart, its files and its progress. Its reasoning and
- * its calls are not shown, nor is what those below it say. Usage is handed over apart. Gives what the run gave.
+ * its calls are not shown, nor is what those below it say: only what is unsigned, or signed by a path of `depth`. Usage is
+ * handed over apart. Gives what the run gave.
  */
-export async function * shownOutput<R> (events: AsyncIterator<Batch<RunEventBody>, R>, onUsage: (usage: RunEventOf<'usage'>) => void): AsyncGenerator<ShownOutput, R> {
-  const show = createShow(onUsage)
+export async function * shownOutput<R> (events: AsyncIterator<Batch<RunEventBody>, R>, onUsage: (usage: RunEventOf<'usage'>) => void, depth = 0): AsyncGenerator<ShownOutput, R> {
+  const show = createShow(onUsage, depth)
   try {
     let next = await events.next()
     while (next.done !== true) {
@@ -21,15 +22,12 @@ export async function * shownOutput<R> (events: AsyncIterator<Batch<RunEventBody
   }
 }
 
-function createShow (onUsage: (usage: RunEventOf<'usage'>) => void) {
-  let depth: number | undefined
+function createShow (onUsage: (usage: RunEventOf<'usage'>) => void, depth: number) {
   let hasText = false
 
   return function * show (event: RunEventBody): Generator<ShownOutput> {
-    // Its first event is its own, however far down it runs itself.
-    depth ??= event.agentPath?.length ?? 0
     if (event.type === 'usage') onUsage(event)
-    if ((event.agentPath?.length ?? 0) !== depth) return
+    if (event.agentPath !== undefined && event.agentPath.length !== depth) return
     switch (event.type) {
       case 'text-start': if (hasText) yield '\n\n'; break
       case 'text-delta':

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Agent } from '../agents/agent.ts'
 import type { Answer, ModelQuestion, StepContext } from '../agents/steps/step.ts'
-import { AppError, errorCodes, type ErrorCode } from '../errors.ts'
+import { AppError, isErrorCode } from '../errors.ts'
 import type { RunEventBody } from '../events/run-event.ts'
 import type { ModelRequest } from '../models/model.ts'
 import type { Batch } from '../streams/batch.ts'
@@ -10,24 +9,20 @@ import type { Tool } from '../tools/tool.ts'
 import type { Asides } from './asides.ts'
 import { checkCall } from './checked-call.ts'
 import type { Crew } from './crew-tools.ts'
+import type { Frame } from './frame.ts'
 import { modelStep } from './model-step.ts'
 import { responseProblem, responseShape } from './response-shape.ts'
-import type { RunDeps, RunInput } from './run-input.ts'
-import type { RunState } from './run-state.ts'
 import { shownOutput } from './shown-output.ts'
 import { runTool } from './tool-call.ts'
 import { assembleTools, noTools } from './toolset.ts'
 
-/** Runs another agent on a task. Its events are of one frame, those of agents below it deeper; it throws what broke the run. */
-export type AskMember = (agent: string, task: string) => AsyncIterator<Batch<RunEventBody>, unknown>
+/** Runs another agent on a task. Its answer comes as unsigned text, what else it does signed, one deeper than who asks; it throws what broke it. */
+export type AskMember = (agent: string, task: string) => AsyncGenerator<Batch<RunEventBody>, void>
 
 export interface StepContextOptions {
-  readonly agent: Agent
-  readonly input: RunInput
-  readonly deps: RunDeps
-  readonly state: RunState
+  readonly frame: Frame
   readonly signal: AbortSignal
-  readonly askAgent: AskMember | undefined
+  readonly askAgent: AskMember
   readonly memory: StepContext['memory']
 }
 
@@ -36,8 +31,7 @@ const maxUnreadProgress = 64
 
 /** What the steps of one run work with. Usage and progress go to `asides` as they arise, whatever the step shows. */
 export function createStepContext (options: StepContextOptions, asides: Asides): StepContext {
-  const { agent, input, deps, state, signal, memory } = options
-  const { principal, threadId, runId, metadata, history } = input
+  const { frame: { agent, history, path, state, run: { principal, threadId, runId, metadata, deps } }, signal, memory } = options
   const newest = history.findLast((message) => message.role === 'user')
   return { principal, threadId, runId, metadata, signal, messages: history, question: newest?.content ?? '', askModel, callTool, askAgent, memory }
 
@@ -65,8 +59,7 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
   }
 
   async function * askAgent (name: string, task: string): Answer {
-    if (options.askAgent === undefined) throw new AppError('configuration_error', 'This agent cannot ask other agents.')
-    const shown = shownOutput(options.askAgent(name, task), (usage) => { asides.push(usage) })
+    const shown = shownOutput(options.askAgent(name, task), (usage) => { asides.push(usage) }, path.length + 1)
     let text = ''
     for await (const output of shown) {
       if (typeof output === 'string') text += output
@@ -80,7 +73,7 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
     const checked = await checkInput(tool, given, callId)
     deps.log.info({ tool: tool.name, callId }, 'tool call')
     const tell = deps.observer?.toolCall({ runId, callId, toolName: tool.name, input: checked })
-    const context = { principal, threadId, runId, callId, agentPath: [], metadata, report }
+    const context = { principal, threadId, runId, callId, agentPath: path, metadata, report }
     const outcome = await runTool(tool, checked, context, { timeoutMs: tool.timeoutMs ?? agent.toolTimeoutMs, signal }).catch((error: unknown) => {
       tell?.({ ok: false, code: undefined, error })
       throw error
@@ -106,8 +99,4 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
 
 function noCrew (): Crew {
   return { tools: [], roster: [] }
-}
-
-function isErrorCode (code: string): code is ErrorCode {
-  return Object.hasOwn(errorCodes, code)
 }

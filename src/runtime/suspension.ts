@@ -19,6 +19,8 @@ export interface FrameCheckpoint {
   readonly path: AgentPath
   /** What came after the messages it began with, without the step that waits. */
   readonly messages: readonly ModelMessage[]
+  /** What its memory gave before the question, which is not recalled again. */
+  readonly recalled?: readonly ModelMessage[]
   readonly step: number
   readonly toolCalls: number
   readonly reminders: number

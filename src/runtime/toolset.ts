@@ -1,3 +1,4 @@
+import { withMemoryTools } from '../memories/memory-tools.ts'
 import { compileSchema, toJsonSchema, type Checked } from '../tools/schema.ts'
 import { legalName, providerNames } from '../tools/naming.ts'
 import type { ToolProvider } from '../agents/agent.ts'
@@ -34,6 +35,8 @@ type ProviderContext = Parameters<ToolProvider>[0]
 
 export interface ToolSources {
   readonly tools: readonly (Tool | ToolProvider)[]
+  /** Those that a memory brings, in the place of others of the same name. */
+  readonly ofMemory?: readonly Tool[]
   /** Those that ask members, given the names of the others. */
   readonly crew: (taken: ReadonlySet<string>) => Crew
   /** What is offered of all these; everything when absent. */
@@ -41,7 +44,7 @@ export interface ToolSources {
 }
 
 /** Asks every provider for its tools. One that fails, or brings an unusable tool, costs its own tools only. */
-export async function assembleTools ({ tools: sources, crew: crewFor, choose }: ToolSources, context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
+export async function assembleTools ({ tools: sources, ofMemory = [], crew: crewFor, choose }: ToolSources, context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
   const unavailable: { stage: string, detail: string }[] = []
   const gathered = await Promise.all(sources.map(async (source) => {
     if (typeof source !== 'function') return [source]
@@ -55,7 +58,7 @@ export async function assembleTools ({ tools: sources, crew: crewFor, choose }: 
     }
   }))
   const offered = new Map<string, OfferedTool>()
-  const others = gathered.flat()
+  const others = withMemoryTools(gathered.flat(), ofMemory)
   const crew = crewFor(new Set(others.map(({ name }) => name)))
   const all = [...others, ...crew.tools]
   const { tools, unavailable: refused } = await choose?.(all) ?? { tools: all, unavailable: [] }

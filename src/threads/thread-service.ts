@@ -1,5 +1,6 @@
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
+import type { Memories } from '../memories/memories.ts'
 import { invalidRequest, notFound, threadBusy } from '../errors.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { MessageView, Rating } from './message.ts'
@@ -40,10 +41,12 @@ export interface ThreadServiceOptions {
   readonly chat: { stop: (principal: Principal, threadId: string) => Promise<unknown> }
   /** Takes what else belongs to threads away with them; `threadId` is absent for all of the principal's. */
   readonly files: { withThreads: <T>(principal: Principal, threadId: string | undefined, work: () => Promise<T>) => Promise<T> }
+  /** Forgets what agents keep of them outside of the database. */
+  readonly memories: Pick<Memories, 'forget'>
   readonly newId: () => string
 }
 
-export function createThreadService ({ store, turns, agents, chat, files, newId }: ThreadServiceOptions): ThreadService {
+export function createThreadService ({ store, turns, agents, chat, files, memories, newId }: ThreadServiceOptions): ThreadService {
   return {
     create: async (principal, { id = newId(), agentId, title, metadata }) =>
       await store.create(principal, { id, agentId: agentIdOf(agentId), title, metadata }),
@@ -57,8 +60,13 @@ export function createThreadService ({ store, turns, agents, chat, files, newId 
     async remove (principal, threadId) {
       await chat.stop(principal, threadId)
       if (!await files.withThreads(principal, threadId, () => store.remove(principal, threadId))) throw notFound('thread')
+      await memories.forget(principal, threadId)
     },
-    removeAll: async (principal) => await files.withThreads(principal, undefined, () => store.removeAll(principal)),
+    async removeAll (principal) {
+      const removed = await files.withThreads(principal, undefined, () => store.removeAll(principal))
+      await memories.forget(principal, undefined)
+      return removed
+    },
     history: async (principal, threadId, query) => found('thread', await store.history(principal, threadId, query)),
     siblings: async (principal, threadId, messageId, query) => found('message', await store.siblings(principal, threadId, messageId, query)),
     async removeMessage (principal, threadId, messageId) {

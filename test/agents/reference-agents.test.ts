@@ -13,7 +13,7 @@ t.test('the configuration of the checkout loads without a warning, with the assi
   const registry = await checkout()
   t.strictSame(registry.warnings, [])
   t.equal(registry.defaultAgent()?.key, 'assistant')
-  t.strictSame(registry.all().map(({ key }) => key), ['assistant', 'extractor', 'guide', 'librarian'])
+  t.strictSame(registry.all().map(({ key }) => key), ['assistant', 'briefing', 'extractor', 'guide', 'librarian'])
   t.strictSame([...new Set(registry.all().map(({ model }) => model))], ['offline'])
 })
 
@@ -54,6 +54,17 @@ t.test('the guide waits for the frontend to tell the location', async (t) => {
   const [call] = ofType(events, 'tool-input-complete')
   t.match(call, { toolName: 'ask_location', input: { reason: String } })
   t.match(events.at(-1), { type: 'run-suspended', pendingCalls: [call?.callId] })
+})
+
+t.test('the briefing collects side by side and writes of what it found', async (t) => {
+  const events = await run('briefing', 'Books on astronomy, and an order of 3 lamps')
+  t.equal(events.at(-1)?.type, 'run-completed')
+  t.equal(ofType(events, 'step-end').length, 3)
+  const text = ofType(events, 'text-delta').map(({ delta }) => delta).join('')
+  t.match(text, /^Briefing on: Books on astronomy/)
+  t.match(text, /I am the offline model/)
+  t.ok(ofType(events, 'usage').some(({ agentPath }) => agentPath?.[0]?.name === 'Extractor'), 'the extractor was asked')
+  t.strictSame(ofType(events, 'tool-input-complete'), [], 'what its steps call is not shown')
 })
 
 t.test('the extractor answers with an object of its shape', async (t) => {

@@ -1,20 +1,19 @@
 import t, { type Test } from 'tap'
 import { z } from 'zod'
-import { defineStepsAgent, type StepsAgentDefinition } from '../../../src/agents/steps/define-steps-agent.ts'
+import { stepsAttributes, type StepsAgentDefinition } from '../../../src/agents/steps/define-steps-agent.ts'
 import { askAgent, askModel, callTool } from '../../../src/agents/steps/ask.ts'
 import { concurrent } from '../../../src/agents/steps/concurrent.ts'
 import { loop } from '../../../src/agents/steps/loop.ts'
 import { recall, remember } from '../../../src/agents/steps/memory-steps.ts'
 import { retry } from '../../../src/agents/steps/retry.ts'
 import type { Step, StepContext, StepOutput } from '../../../src/agents/steps/step.ts'
-import { agentId } from '../../../src/agents/ids.ts'
 import { AppError, RunStopped } from '../../../src/errors.ts'
 import { checkOrder } from '../../../src/events/order.ts'
 import type { RunEventBody, RunEventOf, RunEventType } from '../../../src/events/run-event.ts'
-import { createTurnMemory } from '../../../src/memories/turn-memory.ts'
+import { createTurnMemory, type TurnMemory } from '../../../src/memories/turn-memory.ts'
 import { volatile } from '../../../src/memories/volatile.ts'
 import { createOpenEnds } from '../../../src/runtime/open-ends.ts'
-import { createRunState } from '../../../src/runtime/run-state.ts'
+import { rootFrame } from '../../../src/runtime/frame.ts'
 import type { RunInput } from '../../../src/runtime/run-input.ts'
 import { runSteps, type StepsEnd, type StepsRun } from '../../../src/runtime/run-steps.ts'
 import { toJsonSchema, compileSchema } from '../../../src/tools/schema.ts'
@@ -22,7 +21,7 @@ import { defineTool } from '../../../src/tools/tool.ts'
 import { delay } from '../../../src/streams/abort.ts'
 import { said, thread } from '../../contracts/memory.ts'
 import { alice } from '../../contracts/turns.ts'
-import { registryWith } from '../../helpers/agents.ts'
+import { agentOf, registryWith } from '../../helpers/agents.ts'
 import { recordingLog, type LoggedLine } from '../../helpers/memory-turns.ts'
 import { scriptedModel, toolCall, type ScriptedModel } from '../../helpers/scripted-model.ts'
 
@@ -63,7 +62,7 @@ t.test('each step of the pipeline is a step of the run, with its text in blocks 
     { type: 'text-end', blockId: 'b3' },
     { type: 'step-end', step: 2 }
   ])
-  t.strictSame(ran.end, { kind: 'completed', finishReason: 'stop', text: 'One two three\n\nafter\n\nnotes: x' })
+  t.strictSame(ran.end, { kind: 'completed', finishReason: 'stop', capped: false, text: 'One two three\n\nafter\n\nnotes: x' })
 })
 
 t.test('steps know who asks, what, and of which run', async (t) => {
@@ -139,12 +138,12 @@ t.test('another agent is heard as it speaks, without its reasoning, its calls, a
   const events: RunEventBody[] = [
     { type: 'step-start', step: 1, agentPath: path },
     { type: 'reasoning-start', blockId: 'm0', agentPath: path }, { type: 'reasoning-delta', blockId: 'm0', delta: 'hm', agentPath: path },
-    { type: 'text-start', blockId: 'm1', agentPath: path }, { type: 'text-delta', blockId: 'm1', delta: 'One', agentPath: path },
+    { type: 'text-start', blockId: 'm1' }, { type: 'text-delta', blockId: 'm1', delta: 'One' },
     { type: 'tool-call-start', callId: 'x', toolName: 'y', agentPath: path },
     { type: 'text-delta', blockId: 'z', delta: 'deep', agentPath: below },
     { type: 'progress', message: 'half', callId: 'x', agentPath: path },
     { type: 'usage', model: 'test:m', buckets: usage, agentPath: path }, { type: 'usage', model: 'test:m', buckets: usage, agentPath: below },
-    { type: 'text-start', blockId: 'm2', agentPath: path }, { type: 'text-delta', blockId: 'm2', delta: 'two', agentPath: path },
+    { type: 'text-start', blockId: 'm2' }, { type: 'text-delta', blockId: 'm2', delta: 'two' },
     { type: 'file', mediaType: 'x/y', fileId: 'f', agentPath: path }
   ]
   const ran = await run(t, [askAgent('helper', { task: ({ notes }) => `task ${notes.length}`, into: note }), async function * ({ notes }) { yield notes.join() }], {
@@ -158,7 +157,6 @@ t.test('another agent is heard as it speaks, without its reasoning, its calls, a
   t.match(ran.of('usage').map(({ agentPath }) => agentPath), [path, below])
   t.match(ran.of('file'), [{ mediaType: 'x/y', fileId: 'f', agentPath: undefined }])
   t.match(ran.of('progress'), [{ message: 'half', callId: undefined, agentPath: undefined }])
-  t.match((await run(t, [askAgent('helper', { task: () => '' })])).failure, { code: 'configuration_error', message: 'This agent cannot ask other agents.' })
   t.match((await run(t, [askAgent('helper', { task: () => '' })], { askAgent: async function * () { throw new AppError('provider_unavailable', 'away') } })).failure, { code: 'provider_unavailable' })
 })
 
@@ -278,7 +276,8 @@ t.test('a reader that leaves closes what the step has open', async (t) => {
   t.equal(model.closed(), 1)
 })
 
-interface Options extends Pick<StepsRun, 'memory' | 'askAgent'> {
+interface Options extends Partial<Pick<StepsRun, 'askAgent'>> {
+  readonly memory?: TurnMemory
   readonly model?: ScriptedModel
   readonly agent?: Partial<StepsAgentDefinition<Notes>>
   readonly input?: Partial<RunInput>
@@ -301,25 +300,29 @@ interface Ran {
   readonly of: <T extends RunEventType>(type: T) => Array<RunEventOf<T>>
 }
 
+async function * nobody (): ReturnType<StepsRun['askAgent']> {
+  throw new Error('nobody is to be asked')
+}
+
 /** Runs steps as the root agent is run, and checks the order of the events; `body` is what stands between the start and the end. */
 async function run (t: Test, steps: readonly Step<Notes>[], options: Options = {}): Promise<Ran> {
-  const { model = scriptedModel([['answer']]), input = {}, agent: more, initial = { notes: [] }, signal = new AbortController().signal, until, onEvent, ...rest } = options
-  const defined = defineStepsAgent<Notes>({ key: 'tester', initial, steps, ...more })
-  const { pipeline } = defined
+  const { model = scriptedModel([['answer']]), input = {}, agent: more, initial = { notes: [] }, signal = new AbortController().signal, memory, askAgent = nobody, until, onEvent } = options
+  const agent = agentOf(stepsAttributes<Notes>({ key: 'tester', initial, steps, ...more }), model.id)
+  const { pipeline } = agent
   if (pipeline === undefined) throw new Error('an agent of steps has a pipeline')
-  const agent = { ...defined, pipeline, id: agentId('tester'), name: 'tester', model: model.id, tools: [], crew: [], toolsForRun: undefined, toolChoice: 'auto' as const, toolChoiceForStep: undefined }
   const log = recordingLog()
   const runInput: RunInput = {
     runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent, principal: alice, metadata: { shop: 7 },
-    history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, canSuspend: true, ...input
+    history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, canSuspend: true, memory, ...input
   }
-  const state = createRunState(runInput.history)
+  const deps = { models: { get: () => model, defaultModel: model.id }, agents: registryWith([]), log, toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 0 }
+  const frame = rootFrame(runInput, deps)
   const body: RunEventBody[] = []
   const openEnds = createOpenEnds()
   let end: StepsEnd | undefined
   let failure: unknown
   let endedAt = 0
-  const events = runSteps(agent, { input: runInput, deps: { models: { get: () => model, defaultModel: model.id }, agents: registryWith([]), log, toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 0 }, state, signal, ...rest })
+  const events = runSteps(frame, pipeline, { signal, askAgent })
   try {
     let next = await events.next()
     while (next.done !== true) {
@@ -341,10 +344,10 @@ async function run (t: Test, steps: readonly Step<Notes>[], options: Options = {
   }
   const broken: RunEventBody = { type: 'run-failed', code: 'unknown', message: '', retryable: false, ref: '' }
   const start: RunEventBody = { type: 'message-start', messageId: 'answer-1', runId: 'run-1', agentId: agent.id, model: model.id, continued: false }
-  const whole = failure === undefined ? [start, ...body, { type: 'message-end', finishReason: 'stop', usage: state.ledger.spent().usage } as const, { type: 'run-completed' } as const] : [start, ...body, broken]
+  const whole = failure === undefined ? [start, ...body, { type: 'message-end', finishReason: 'stop', usage: frame.state.ledger.spent().usage } as const, { type: 'run-completed' } as const] : [start, ...body, broken]
   if (until === undefined) t.strictSame(checkOrder(whole), [], 'the events are in order')
   return {
-    body, end, failure, endedAt, log: log.lines, usage: state.ledger.spent().usage,
+    body, end, failure, endedAt, log: log.lines, usage: frame.state.ledger.spent().usage,
     types: () => body.map(({ type }) => type),
     of: <T extends RunEventType>(type: T) => body.filter((event): event is RunEventOf<T> => event.type === type)
   }
