@@ -72,7 +72,10 @@ export function createHeadlessService ({ agents, chat, deps, newId }: { agents: 
   }
 }
 
-/** Reads a run to its end: the last step's text is the answer, or with `allSteps` that of all, as of an agent of steps. Throws when it failed, was stopped or filtered to nothing. */
+/**
+ * Reads a run to its end: the last step's text is the answer, or with `allSteps` that of all, as of an agent of steps;
+ * members count in what it used. Throws when it failed, was stopped or filtered to nothing.
+ */
 export async function drainRun (events: BatchStream<RunEventBody | RunEvent>, { allSteps }: { readonly allSteps: boolean }): Promise<Omit<HeadlessResult, 'output'>> {
   const calls = new Map<string, HeadlessToolCall>()
   let text = ''
@@ -84,6 +87,7 @@ export async function drainRun (events: BatchStream<RunEventBody | RunEvent>, { 
   return { text, usage, finishReason: end?.type === 'run-suspended' ? 'tool-calls' : finishReason, toolCalls: [...calls.values()] }
 
   function take (event: RunEventBody): void {
+    if (event.type === 'usage') usage = addUsage(usage, event.buckets)
     if (event.agentPath !== undefined) return
     switch (event.type) {
       case 'step-start': if (!allSteps) text = ''; break
@@ -93,7 +97,6 @@ export async function drainRun (events: BatchStream<RunEventBody | RunEvent>, { 
       case 'tool-input-invalid': calls.set(event.callId, { callId: event.callId, toolName: event.toolName, input: event.input, error: event.message }); break
       case 'tool-output': settle(event.callId, { output: event.output }); break
       case 'tool-error': settle(event.callId, { error: event.message }); break
-      case 'usage': usage = addUsage(usage, event.buckets); break
       case 'message-end': finishReason = event.finishReason; break
       default: if (isTerminal(event)) end = event
     }
