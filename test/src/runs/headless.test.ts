@@ -10,5 +10,5 @@ t.test('the usage of a drained run is that of its members too, and its text is i
     { type: 'step-start', step: 1 }, usage(3), usage(4, { agentPath }), { type: 'text-delta', blockId: 'm', delta: 'not this', agentPath },
     { type: 'text-delta', blockId: 'b', delta: 'this' }, { type: 'message-end', finishReason: 'stop', usage: noUsage }, { type: 'run-completed' }
   ]
-  t.match(await drainRun((async function * () { yield events })()), { text: 'this', usage: { input: 7 } })
+  t.match(await drainRun((async function * () { yield events })(), { allSteps: false }), { text: 'this', usage: { input: 7 } })
 })
