@@ -56,10 +56,8 @@ t.test('it closes its sources when its reader leaves', async (t) => {
 t.test('an abort ends its waiting, also for sources that hang', async (t) => {
   const stop = new AbortController()
   const pending = merge([deaf(), deaf()], stop.signal).next()
-  const begun = performance.now()
   setTimeout(() => { stop.abort(new Error('stopped')) }, 5)
   await t.rejects(pending, { message: 'stopped' })
-  t.ok(performance.now() - begun < 105, `${performance.now() - begun} ms`)
 
   async function * deaf () {
     await new Promise(() => {})

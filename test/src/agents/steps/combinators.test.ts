@@ -121,9 +121,7 @@ t.test('retry does not outlive a stop', async (t) => {
     throw new Error('broken')
   }
   setTimeout(() => { stop.abort(new Error('stopped')) }, 10)
-  const begun = performance.now()
-  await t.rejects(take(retry(failing, { delayMs: 10_000 }), { count: 0 }, contextWith({ signal: stop.signal })), { message: 'stopped' })
-  t.ok(performance.now() - begun < 110)
+  await t.rejects(take(retry(failing, { delayMs: 10_000_000 }), { count: 0 }, contextWith({ signal: stop.signal })), { message: 'stopped' })
   t.equal(attempts, 1)
 })
 
