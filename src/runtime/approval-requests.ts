@@ -10,8 +10,8 @@ export function approvalsOf ({ path, calls, waiting }: FrameCheckpoint, expiresA
   })
 }
 
-function requestFor ({ callId, toolName, arguments: text }: FrameCheckpoint['calls'][number], id: string, { path, expiresAt }: { path: AgentPath, expiresAt: Date }): ApprovalRequest {
-  return { id, callId, agentPath: path, toolName, input: JSON.parse(text) as unknown, expiresAt } // made by checkCall: one JSON object
+function requestFor ({ callId, toolName, input }: FrameCheckpoint['calls'][number], id: string, { path, expiresAt }: { path: AgentPath, expiresAt: Date }): ApprovalRequest {
+  return { id, callId, agentPath: path, toolName, input, expiresAt }
 }
 
 /** The requests as events; a call that was hidden so far is shown first. */

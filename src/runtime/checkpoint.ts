@@ -1,4 +1,5 @@
 import { splitAtQuestion } from '../memories/replayable.ts'
+import { toJsonSafe } from '../tools/serialise.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
 import type { Frame } from './frame.ts'
 import type { Said } from './run-calls.ts'
@@ -26,6 +27,6 @@ export function stoppedStep ({ text, reasoning, calls }: FrameCheckpoint, toolse
   return { text, reasoning, calls: calls.map((call) => checkCall({ ...call, complete: true }, toolset)) }
 }
 
-function asStored ({ callId, modelName, toolName, arguments: text }: CheckedCall): FrameCheckpoint['calls'][number] {
-  return { callId, modelName, toolName, arguments: text }
+function asStored ({ callId, modelName, toolName, arguments: text, input }: CheckedCall): FrameCheckpoint['calls'][number] {
+  return { callId, modelName, toolName, arguments: text, input: toJsonSafe(input) }
 }

@@ -28,7 +28,8 @@ export interface FrameCheckpoint {
   /** The step that waits: what its model said, its calls in order, and the results there are. */
   readonly text: string
   readonly reasoning: readonly KeptReasoning[]
-  readonly calls: ReadonlyArray<{ readonly callId: string, readonly modelName: string, readonly toolName: string, readonly arguments: string }>
+  /** `arguments` are the model's own words; `input` is what was made of them, and what people see. */
+  readonly calls: ReadonlyArray<{ readonly callId: string, readonly modelName: string, readonly toolName: string, readonly arguments: string, readonly input: unknown }>
   readonly results: ReadonlyArray<{ readonly callId: string, readonly content: string, readonly ran: boolean, readonly outcome?: SettledCall['outcome'] }>
   readonly waiting: readonly WaitingCall[]
   /** With everything below it. */

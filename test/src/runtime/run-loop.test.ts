@@ -172,7 +172,7 @@ const resumed: Resume = {
   checkpoint: {
     root: {
       agentId: 'tester', path: [], messages: [], step: 1, toolCalls: 0, reminders: 0, calledTools: [], text: '', reasoning: [],
-      calls: [{ callId: 'c0', modelName: 'ask', toolName: 'ask', arguments: '{}' }], results: [], waiting: [{ kind: 'client', callId: 'c0' }]
+      calls: [{ callId: 'c0', modelName: 'ask', toolName: 'ask', arguments: '{}', input: {} }], results: [], waiting: [{ kind: 'client', callId: 'c0' }]
     },
     usage: noUsage,
     memberCalls: 0,
