@@ -107,8 +107,9 @@ function decideAnswers (view: TurnView, request: TurnRequest & { kind: 'answers'
   if (activeRun.status === 'running') return { messages: [], result: { kind: 'attach', run: activeRun, from: 'continuation' } }
 
   const answered = answerSuspension(found.parts, suspensionOf(view), request, new Date())
-  const forged = answered.faults.find(({ fault }) => fault === 'altered' || fault === 'unknown')
-  if (forged !== undefined && answered.decisions.length === 0 && answered.outputs === 0) throw refusedVerdict(forged.fault)
+  // One of them that was tampered with spoils them all; one that is not known may be of an earlier time.
+  if (answered.faults.some(({ fault }) => fault === 'altered')) throw refusedVerdict('altered')
+  if (answered.decisions.length === 0 && answered.outputs === 0 && answered.faults.some(({ fault }) => fault === 'unknown')) throw refusedVerdict('unknown')
   return goOn(view, { message: found, leading: foundPath.slice(0, -1), answered }, ids, settings)
 }
 

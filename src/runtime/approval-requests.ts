@@ -1,4 +1,4 @@
-import type { AgentPath, RunEventBody } from '../events/run-event.ts'
+import type { AgentPath, RunEventBody, RunEventOf } from '../events/run-event.ts'
 import type { ApprovalRequest, FrameCheckpoint } from './suspension.ts'
 
 /** The calls in a checkpoint that somebody has to allow, at every depth. */
@@ -14,11 +14,22 @@ function requestFor ({ callId, toolName, input }: FrameCheckpoint['calls'][numbe
   return { id, callId, agentPath: path, toolName, input, expiresAt }
 }
 
-/** The requests as events; a call that was hidden so far is shown first. */
-export function announcements (approvals: readonly ApprovalRequest[], isAnnounced: (callId: string) => boolean): RunEventBody[] {
-  return approvals.flatMap(({ id, callId, agentPath, toolName, input, expiresAt }) => {
-    const by = agentPath.length === 0 ? {} : { agentPath }
-    const shown: RunEventBody[] = isAnnounced(callId) ? [] : [{ type: 'tool-call-start', callId, toolName, ...by }, { type: 'tool-input-complete', callId, toolName, input, ...by }]
-    return [...shown, { type: 'approval-requested', approvalId: id, callId, expiresAt: expiresAt.toISOString(), ...by }]
+/** The requests as events. */
+export function announcements (approvals: readonly ApprovalRequest[]): RunEventBody[] {
+  return approvals.map(({ id, callId, agentPath, expiresAt }) => ({ type: 'approval-requested', approvalId: id, callId, expiresAt: expiresAt.toISOString(), ...byOf(agentPath) }))
+}
+
+/** What shows the calls that somebody outside has to answer, at every depth: members may be hidden, these calls cannot. */
+export function hiddenCalls ({ path, calls, waiting }: FrameCheckpoint): Array<RunEventOf<'tool-call-start' | 'tool-input-complete'>> {
+  return waiting.flatMap((wait) => {
+    if (wait.kind === 'member') return hiddenCalls(wait.member)
+    const call = calls.find(({ callId }) => callId === wait.callId)
+    if (call === undefined) return []
+    const { callId, toolName, input } = call
+    return [{ type: 'tool-call-start', callId, toolName, ...byOf(path) }, { type: 'tool-input-complete', callId, toolName, input, ...byOf(path) }]
   })
+}
+
+function byOf (path: AgentPath): { agentPath?: AgentPath } {
+  return path.length === 0 ? {} : { agentPath: path }
 }

@@ -26,6 +26,8 @@ export interface MemberEvents {
 export function createMemberEvents ({ path, name, show, takesOver, open }: MemberEventsOptions): MemberEvents {
   const openEnds = createOpenEnds()
   openEnds.observe(open)
+  // Shown to whoever had to answer them, so the answer is shown too, even where members are hidden.
+  const announced = new Set(open.flatMap((event) => 'callId' in event ? [event.callId] : []))
   const frame = show === 'full' ? createSubagentFrame({ frameId: path.map(({ toolCallId }) => toolCallId).join('/'), name }) : undefined
 
   return {
@@ -53,7 +55,7 @@ export function createMemberEvents ({ path, name, show, takesOver, open }: Membe
       case 'text-start': case 'text-delta': case 'text-end': case 'reasoning-start': case 'reasoning-delta': case 'reasoning-end':
       case 'step-start': case 'step-end':
         return show === 'full' ? [event] : []
-      default: return show === 'none' ? [] : [event]
+      default: return show === 'none' && !('callId' in event && announced.has(event.callId)) ? [] : [event]
     }
   }
 

@@ -46,7 +46,7 @@ export async function * runMember (coordinator: Frame, errand: Errand, { signal,
 
   const slot = await run.slots.take(signal)
   const frame = memberFrame(coordinator, { agent, path, history: [taskMessage(coordinator, errand)], slot, checkpoint: resume?.frame })
-  const events = createMemberEvents({ path, name: agent.name, show: run.root.subagentStream, takesOver: errand.mode === 'handover', open: resume === undefined ? [] : waitingInputs(resume.frame) })
+  const events = createMemberEvents({ path, name: agent.name, show: run.root.subagentStream, takesOver: errand.mode === 'handover', open: resume === undefined ? [] : waitingInputs(resume.frame, run.root.subagentStream) })
   try {
     yield * passed(events.begin())
     const end = yield * passing(loop(frame, signal, resume), events)

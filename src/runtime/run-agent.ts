@@ -5,7 +5,7 @@ import { createOpenEnds } from './open-ends.ts'
 import { finishHook } from './finish-hook.ts'
 import { rootFrame } from './frame.ts'
 import { hookContext } from './hook-context.ts'
-import { approvalsOf, announcements } from './approval-requests.ts'
+import { announcements, approvalsOf, hiddenCalls } from './approval-requests.ts'
 import { agentLoop } from './agent-loop.ts'
 import type { LoopEnd } from './run-loop.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
@@ -26,7 +26,7 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
 
   try {
     yield [{ type: 'message-start', messageId, runId, agentId: agent.id, model: agent.model, continued: resume !== undefined, ...(threadId === undefined ? {} : { threadId }) }]
-    if (resume !== undefined) openEnds.observe(waitingInputs(resume.checkpoint.root))
+    if (resume !== undefined) openEnds.observe(waitingInputs(resume.checkpoint.root, agent.subagentStream))
     const loop = agentLoop(frame, deadline.signal, resume === undefined ? undefined : { frame: resume.checkpoint.root, answers: resume })
     let next = await loop.next()
     while (next.done !== true) {
@@ -69,7 +69,8 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
     const approvals = approvalsOf(checkpoint, new Date(Date.now() + deps.approvalTtlMs))
     input.onSuspend?.({ checkpoint: { root: checkpoint, ...frame.state.ledger.spent(), memberCalls: frame.run.slots.begun, metadata: input.metadata }, approvals })
     const pendingCalls = waitingCalls(checkpoint).flatMap((call) => call.kind === 'client' ? [call.callId] : [])
-    return [...announcements(approvals, openEnds.isAnnounced), ...closing, { type: 'run-suspended', approvals: approvals.map(({ id }) => id), pendingCalls }]
+    const shown = hiddenCalls(checkpoint).filter((event) => !openEnds.isAnnounced(event.callId))
+    return [...shown, ...announcements(approvals), ...closing, { type: 'run-suspended', approvals: approvals.map(({ id }) => id), pendingCalls }]
   }
 
   function breaking (error: unknown): readonly [...RunEventBody[], TerminalEvent] {

@@ -1,3 +1,4 @@
+import type { Agent } from '../agents/agent.ts'
 import type { AgentPath, RunEventBody } from '../events/run-event.ts'
 import type { ToolOutput } from '../messages/turn-request.ts'
 import type { KeptReasoning, ModelMessage } from '../models/model.ts'
@@ -83,12 +84,17 @@ export function callIdsIn ({ messages, calls, waiting }: FrameCheckpoint): strin
   return [...told, ...calls.map(({ callId }) => callId), ...waiting.flatMap((call) => call.kind === 'member' ? callIdsIn(call.member) : [])]
 }
 
-/** The calls that wait, delegations too, as the events that announced them: what is open when their run goes on. */
-export function waitingInputs ({ path, calls, waiting }: FrameCheckpoint): RunEventBody[] {
+/**
+ * The calls that wait, delegations too, as the events that announced them: what is open when their run goes on. Where
+ * members are hidden, so are the delegations among them; what somebody outside has to see is shown all the same.
+ */
+export function waitingInputs ({ path, calls, waiting }: FrameCheckpoint, show: Agent['subagentStream']): RunEventBody[] {
   const by = path.length === 0 ? {} : { agentPath: path }
   return waiting.flatMap((wait) => {
     const call = calls.find(({ callId }) => callId === wait.callId)
     const own: RunEventBody[] = call === undefined ? [] : [{ type: 'tool-input-complete', callId: call.callId, toolName: call.toolName, input: undefined, ...by }]
-    return wait.kind === 'member' ? [...own, ...waitingInputs(wait.member)] : own
+    if (wait.kind !== 'member') return own
+    const hidden = show === 'none' && path.length > 0
+    return [...hidden ? [] : own, ...waitingInputs(wait.member, show)]
   })
 }

@@ -7,7 +7,7 @@ import { scriptedModel, toolCall, type ScriptStep } from '../../helpers/scripted
 interface Pending { readonly id: string, readonly toolName: string, readonly agentPath: readonly { readonly name: string }[] }
 
 /** A service whose gated tools write down what they did. */
-async function serve (t: Test, scripts: Readonly<Record<string, ReadonlyArray<readonly ScriptStep[]>>>, agents: ReadonlyArray<{ key: string, agents?: string[], needsApproval?: boolean }>, options: Pick<TestAppOptions, 'databaseUrl' | 'env'> = {}) {
+async function serve (t: Test, scripts: Readonly<Record<string, ReadonlyArray<readonly ScriptStep[]>>>, agents: ReadonlyArray<{ key: string, agents?: string[], needsApproval?: boolean, subagentStream?: 'none' }>, options: Pick<TestAppOptions, 'databaseUrl' | 'env'> = {}) {
   const done: string[] = []
   const send = defineTool({ name: 'send', input: z.object({ to: z.string() }), needsApproval: true, execute: ({ to }) => { done.push(to); return `sent to ${to}` } })
   const free = defineTool({ name: 'free', input: z.object({ n: z.number() }), execute: ({ n }) => { done.push(`free ${n}`); return n } })
@@ -120,6 +120,23 @@ t.test('two members wait in parallel, one of them twice, one gated itself, over 
   t.match(part('b1'), { state: 'output-available', callProviderMetadata: { parley: { agent: 'b', parentToolCallId: 'db' } } })
   t.match(part('da'), { output: /^A is done\./, callProviderMetadata: { parley: { handoff: 'a' } } })
   t.match(part('db'), { output: /^B is done\./ })
+})
+
+t.test('hidden members show what waits for somebody, and what came of it, and nothing else', async (t) => {
+  const agents = [{ key: 'root', agents: ['a'], subagentStream: 'none' as const }, { key: 'a', agents: ['b'] }, { key: 'b' }]
+  const { ask, pending, decide, answer, done } = await serve(t, {
+    root: [toolCall('da', 'a', { task: 'one' }), ['Done.']],
+    a: [toolCall('db', 'b', { task: 'two' }), ['A.']],
+    b: [toolCall('b0', 'free', { n: 1 }), send('b1', 'ada'), ['B.']]
+  }, agents)
+  const { chunks } = await ask()
+  const calls = (types: string) => chunks.filter(({ type }) => type === types).map(({ toolCallId }) => toolCallId)
+  t.strictSame([calls('tool-input-start'), calls('tool-approval-request')], [['da', 'b1'], ['b1']])
+  const [{ id } = { id: '' }] = await pending()
+  t.equal((await decide(id, { approved: true })).status, 200)
+  const { parts } = await answer()
+  t.strictSame(done, ['free 1', 'ada'])
+  t.strictSame(parts.filter(({ toolCallId }) => toolCallId !== undefined).map(({ toolCallId, state }) => [toolCallId, state]), [['da', 'output-available'], ['b1', 'output-available']])
 })
 
 t.test('what nobody decides is denied when its time is up, and the run goes on', async (t) => {
