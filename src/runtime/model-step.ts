@@ -95,7 +95,9 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
       const out = aside.splice(0)
       for (const event of events) take(event, out)
       if (out.length > 0) yield out
-      await pace()
+      const pauseMs = pauseFor(characters - Math.max(paced, unpacedCharacters))
+      paced = characters
+      if (pauseMs > 0) await delay(pauseMs, input.signal)
       if (characters > maxCharacters) throw new AppError('provider_unavailable', 'The model did not stop writing, so its answer was cut.')
     }
   } catch (error) {
@@ -161,12 +163,6 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
       default:
         event satisfies never
     }
-  }
-
-  async function pace (): Promise<void> {
-    const excess = characters - Math.max(paced, unpacedCharacters)
-    paced = characters
-    if (excess > 0) await delay(Math.min(excess / charactersPerMs, maxPauseMs), input.signal)
   }
 
   function takeCall (event: ModelEvent & { type: 'tool-call' }, out: RunEventBody[]): void {
@@ -281,4 +277,9 @@ function attributionOf ({ offered: { tool }, input }: CheckedCall & { ok: true }
 
 async function preparedRequest ({ request, beforeModel, signal }: ModelStepInput): Promise<ModelRequest> {
   return beforeModel === undefined ? request : await untilAborted(Promise.resolve(beforeModel(request)), signal)
+}
+
+/** Milliseconds to hold a model back that has written this much more than it may without a pause. */
+function pauseFor (characters: number): number {
+  return Math.min(characters / charactersPerMs, maxPauseMs)
 }

@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { Answer, ModelQuestion, StepContext } from '../agents/steps/step.ts'
 import { AppError, isErrorCode } from '../errors.ts'
 import type { RunEventBody } from '../events/run-event.ts'
+import { denialText } from '../messages/denial.ts'
 import type { ModelRequest } from '../models/model.ts'
 import type { Batch } from '../streams/batch.ts'
 import { toJsonSafe } from '../tools/serialise.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Asides } from './asides.ts'
-import { checkCall } from './checked-call.ts'
+import { passGate, type GateResult } from './approval-gate.ts'
+import { checkCall, type CheckedCall } from './checked-call.ts'
 import type { Crew } from './crew-tools.ts'
 import type { Frame } from './frame.ts'
+import { logToolCall } from './log-tool-call.ts'
 import { modelStep } from './model-step.ts'
 import { responseProblem, responseShape } from './response-shape.ts'
 import { shownOutput } from './shown-output.ts'
@@ -31,7 +34,9 @@ const maxUnreadProgress = 64
 
 /** What the steps of one run work with. Usage and progress go to `asides` as they arise, whatever the step shows. */
 export function createStepContext (options: StepContextOptions, asides: Asides): StepContext {
-  const { frame: { agent, history, path, state, run: { principal, threadId, runId, metadata, deps } }, signal, memory } = options
+  const { frame } = options
+  const { agent, history, path, state, run: { principal, threadId, runId, metadata, deps } } = frame
+  const { signal, memory } = options
   const newest = history.findLast((message) => message.role === 'user')
   return { principal, threadId, runId, metadata, signal, messages: history, question: newest?.content ?? '', askModel, callTool, askAgent, memory }
 
@@ -70,11 +75,13 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
 
   async function callTool (tool: Tool, given: unknown): Promise<unknown> {
     const callId = `call_${randomUUID()}`
-    const checked = await checkInput(tool, given, callId)
-    deps.log.info({ tool: tool.name, callId }, 'tool call')
-    const tell = deps.observer?.toolCall({ runId, callId, toolName: tool.name, input: checked })
+    const call = await checkInput(tool, given, callId)
+    assertAllowed(call, await passGate(call, frame))
+    signal.throwIfAborted()
+    logToolCall(deps.log, call)
+    const tell = deps.observer?.toolCall({ runId, callId, toolName: tool.name, input: call.input })
     const context = { principal, threadId, runId, callId, agentPath: path, metadata, report }
-    const outcome = await runTool(tool, checked, context, { timeoutMs: tool.timeoutMs ?? agent.toolTimeoutMs, signal }).catch((error: unknown) => {
+    const outcome = await runTool(tool, call.input, context, { timeoutMs: tool.timeoutMs ?? agent.toolTimeoutMs, signal }).catch((error: unknown) => {
       tell?.({ ok: false, code: undefined, error })
       throw error
     })
@@ -84,17 +91,23 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
     throw new AppError(isErrorCode(outcome.code) ? outcome.code : 'tool_failed', outcome.message, { cause: outcome.cause })
   }
 
-  async function checkInput (tool: Tool, given: unknown, callId: string): Promise<unknown> {
+  async function checkInput (tool: Tool, given: unknown, callId: string): Promise<CheckedCall & { ok: true }> {
     if (tool.execute === undefined) throw new AppError('configuration_error', `"${tool.name}" is answered by the user's client, so a step cannot call it.`)
     const { toolset } = await assembleTools({ tools: [tool], crew: noCrew }, { principal, threadId, runId, metadata, signal }, deps.log)
     const call = checkCall({ callId, modelName: toolset.modelName(tool.name), arguments: JSON.stringify(toJsonSafe(given ?? {})), complete: true }, toolset)
     if (!call.ok) throw new AppError('tool_failed', call.problem)
-    return call.input
+    return call
   }
 
   function report (message: string, fraction?: number): void {
     asides.push({ type: 'progress', message: String(message), ...(fraction === undefined ? {} : { fraction }) }, maxUnreadProgress)
   }
+}
+
+/** Steps cannot stop and go on, so nobody can be asked. */
+function assertAllowed ({ toolName }: CheckedCall, gate: GateResult): void {
+  if (gate.kind === 'ask') throw new AppError('approval_unavailable', `"${toolName}" needs somebody's approval, which a step has no way to ask for.`)
+  if (gate.kind === 'decided') throw new AppError('tool_failed', `"${toolName}" was not allowed. ${denialText(gate.verdict.reason)}`)
 }
 
 function noCrew (): Crew {

@@ -117,6 +117,17 @@ t.test('a tool that a step calls gets checked input and shows its progress at on
   t.notOk(ran.types().some((type) => type.startsWith('tool-')))
 })
 
+t.test('a tool that needs approval is not run by a step, unless the policy of the agent allows it', async (t) => {
+  let calls = 0
+  const gated = defineTool({ name: 'wipe', needsApproval: true, execute: () => ++calls })
+  const step = callTool<Notes>(gated, { input: () => ({}) })
+  t.match((await run(t, [step])).failure, { code: 'approval_unavailable' })
+  t.match((await run(t, [step], { agent: { approveToolCall: () => ({ approved: false, reason: 'Never.' }) } })).failure, { code: 'tool_failed', message: /Never/ })
+  t.equal(calls, 0)
+  t.equal((await run(t, [step], { agent: { approveToolCall: () => true } })).failure, undefined)
+  t.equal(calls, 1)
+})
+
 t.test('a tool that fails, gets the wrong input, or is the client’s, fails the step with words for the user', async (t) => {
   const fails = defineTool({ name: 'fails', execute: () => { throw new Error('secret') } })
   const denies = defineTool({ name: 'denies', execute: () => { throw new AppError('permission_denied', 'Not yours.') } })
