@@ -40,7 +40,12 @@ export function createApprovalService ({ store, chat, log }: { readonly store: A
       const verdict = { approvalId, approved, reason }
       const judged = judgeVerdict(approval, verdict, new Date())
       if (typeof judged === 'string') throw refusedVerdict(judged)
-      const runId = judged === undefined ? undefined : await chat.decide(principal, approval, verdict)
+      const runId = judged === undefined ? undefined : await chat.decide(principal, approval, verdict).catch(async (error: unknown) => {
+        // Decided by somebody else in the same moment: what holds now says what this verdict comes to.
+        const now = judgeVerdict(await find(principal, approvalId), verdict, new Date())
+        if (now !== undefined) throw typeof now === 'string' ? refusedVerdict(now) : error
+        return undefined
+      })
       return { approval: await find(principal, approvalId), runId }
     },
     async expire () {

@@ -21,7 +21,7 @@ import type { Recovery } from './recovery.ts'
 import { replayMessage } from './replay-message.ts'
 import type { RunRegistry } from './run-registry.ts'
 import { chatRun, type StartTurn } from './start-turn.ts'
-import type { TurnPlan, TurnStore } from './turn-store.ts'
+import type { TurnPlan, TurnStore, TurnView } from './turn-store.ts'
 
 // Newest messages a turn reads; compaction to the model's window comes on top of this.
 const contextLimit = 1_000
@@ -133,7 +133,7 @@ export function createChat (options: ChatOptions): ChatService {
       const reservation = runs.reserve(ids.runId)
       try {
         const { decision, ...turn } = await turns.begin(principal, threadId, { lookup: messageId, contextLimit }, (view) => {
-          const agent = choose.forThread(view.thread, undefined)
+          const agent = choose.forThread(waitingThread(view), undefined)
           const plan = decideVerdict(view, verdict, ids, settingsFor(agent))
           return { ...plan, result: { decision: plan.result, agent, thread: view.thread } }
         })
@@ -166,7 +166,7 @@ export function createChat (options: ChatOptions): ChatService {
   async function begin (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Turn> {
     const { threadId, request } = input
     return await turns.begin<Turn>(principal, threadId, { lookup: lookupOf(request), contextLimit }, (view) => {
-      const agent = choose.forThread(view.thread, input.agentId)
+      const agent = choose.forThread(request.kind === 'answers' ? waitingThread(view) : view.thread, input.agentId)
       const plan = decideTurn(view, request, ids, settingsFor(agent, input.metadata))
       return { ...plan, result: { decision: plan.result, agent, thread: view.thread } } satisfies TurnPlan<Turn>
     })
@@ -224,4 +224,9 @@ export function createChat (options: ChatOptions): ChatService {
       }
     }
   }
+}
+
+/** The thread as the agent that waits in it knows it: what goes on is its run, whoever the thread has been given to meanwhile. */
+function waitingThread ({ thread, activeRun }: TurnView): Thread | undefined {
+  return thread === undefined || activeRun === undefined ? thread : { ...thread, agentId: activeRun.agentId }
 }

@@ -70,6 +70,30 @@ t.test('a denied call never runs, and the model hears why', async (t) => {
   t.equal((await decide(id, { approved: 'yes' })).status, 400)
 })
 
+t.test('of two tabs that decide at once, one is first: the same verdict is no fault, another one is', async (t) => {
+  for (const [verdicts, statuses] of [[[true, true], [200, 200]], [[true, false], [200, 409]]] as const) {
+    const { ask, done, pending, decide, answer } = await serve(t, { root: [send('c1', 'ada'), ['Decided.']] }, root)
+    await ask()
+    const [{ id } = { id: '' }] = await pending()
+    const replies = await Promise.all(verdicts.map((approved) => decide(id, { approved })))
+    t.strictSame(replies.map(({ status }) => status).sort(), statuses)
+    for (const reply of replies) if (reply.status === 409) t.match(await reply.json(), { details: { reason: 'decided' } })
+    t.match((await answer()).metadata, { status: 'completed' })
+    t.ok(done.length <= 1)
+  }
+})
+
+t.test('what waits is gone on with by the agent that asked, whoever the thread is given to meanwhile', async (t) => {
+  const { ask, done, pending, decide, answer, thread } = await serve(t, { root: [send('c1', 'ada'), ['By root.']], other: [['By other.']] }, [{ key: 'root' }, { key: 'other' }])
+  await ask()
+  const [{ id } = { id: '' }] = await pending()
+  const patched = await fetch(thread, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"agentId":"other"}' })
+  t.equal(patched.status, 200)
+  t.equal((await decide(id, { approved: true })).status, 200)
+  t.match((await answer()).parts.at(-1), { text: 'By root.' })
+  t.strictSame(done, ['ada'])
+})
+
 t.test('a new message goes on without what waits', async (t) => {
   const { ask, done, pending, decide, answer } = await serve(t, { root: [send('c1', 'ada'), ['Another answer.']] }, root)
   await ask()
