@@ -1,7 +1,5 @@
 import type { Approval } from './approval.ts'
 
-export type ApprovalView = ReturnType<typeof approvalView>
-
 /** What callers see of an approval. */
 export function approvalView ({ id, threadId, runId, messageId, callId, agentPath, toolName, input, status, reason, createdAt, expiresAt, decidedAt }: Approval) {
   return {

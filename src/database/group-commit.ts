@@ -47,8 +47,12 @@ async function commit (gate: SqliteGate, group: readonly Job[]): Promise<void> {
     transaction.commit()
     for (const outcome of outcomes) tell(outcome)
   } catch (error) {
-    transaction?.rollback()
     for (const job of group) job.reject(error)
+    try {
+      transaction?.rollback()
+    } catch {
+      // Why the group failed is told already; a connection that cannot even undo says so to whoever comes next.
+    }
   }
 }
 

@@ -121,7 +121,7 @@ function withTask (input: unknown): unknown {
 const maxNameLength = 64
 
 /** A display name as a tool may be called. */
-export function slugOf (name: string): string {
+function slugOf (name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '')
   return plain.slice(0, maxNameLength) || `agent_${createHash('sha256').update(name).digest('hex').slice(0, 6)}`
 }

@@ -65,6 +65,25 @@ for (const client of ['ai6', 'ai7'] as const) {
   })
 }
 
+t.test('ai6: a client tool below the root waits for the client, and its member goes on with the answer', async (t) => {
+  const colour = defineTool({ name: 'ask_colour', input: z.object({}) })
+  const models = {
+    'test:root': scriptedModel([toolCall('d1', 'a', { task: 'x' }), ['Painted.']], { id: 'test:root' }),
+    'test:a': scriptedModel([toolCall('c1', 'ask_colour'), ['A says red.']], { id: 'test:a' })
+  }
+  const server = await startApp(t, { models: { get: (id) => models[id as keyof typeof models], defaultModel: 'test:root' }, agents: [{ key: 'root', agents: ['a'] }, { key: 'a', model: 'test:a', tools: [colour] }] })
+  const live = await openChat('ai6', server, { id: 'nested-client-tool' })
+  await live.chat.sendMessage({ text: 'Paint' })
+  t.match(live.chat.messages[1]?.parts.at(-1), { type: 'tool-ask_colour', state: 'input-available' })
+  await live.chat.addToolOutput({ tool: 'ask_colour', toolCallId: 'c1', output: 'red' })
+  await live.chat.sendMessage()
+  await showsText(live, 'Painted.')
+  await atRest(live)
+  t.match(models['test:a'].requests[1]?.messages.at(-1), { role: 'tool', content: 'red' })
+  t.match(models['test:root'].requests[1]?.messages.at(-1), { role: 'tool', content: /^A says red\./ })
+  await assertAgreement(t, server, live)
+})
+
 t.test('ai5: a verdict by the REST route, told to the client as data of the v5 profile', async (t) => {
   const { done, tool } = gated()
   const server = await startApp(t, { model: scriptedModel([send('c1', 'ada'), ['Sent.']]), agents: [{ key: 'tester', tools: [tool], wireProfile: 'v5' }] })

@@ -31,6 +31,13 @@ t.test('where the commit fails, all fail, and nothing is kept', async (t) => {
   t.strictSame(said, ['BEGIN', 'COMMIT', 'ROLLBACK'])
 })
 
+t.test('where even undoing fails, all are told why the group failed, and the next one is let in', async (t) => {
+  const { transaction } = open(t, { commit: () => { throw new Error('the disk is full') }, rollback: () => { throw new Error('the disk is gone') } })
+  const results = await Promise.allSettled(['a', 'b'].map((name) => transaction(async (execute) => { execute(insert(name)) })))
+  t.strictSame(results.map((result) => result.status === 'rejected' && (result.reason as Error).message), ['the disk is full', 'the disk is full'])
+  await t.rejects(transaction(async () => {}), 'it is told, and does not wait for ever')
+})
+
 t.test('where everything was undone under one of them, all fail', async (t) => {
   const { connection, transaction } = open(t)
   const results = await Promise.allSettled(['a', 'b', 'c'].map((name) => transaction(async (execute) => {

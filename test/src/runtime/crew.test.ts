@@ -171,6 +171,60 @@ t.test('a stop reaches every depth', async (t) => {
   t.strictSame(of('tool-error').map(({ callId }) => callId).sort(), ['d1', 'd2', 'h'])
 })
 
+t.test('attachments of the turn are seen by members only where their coordinator shares them', async (t) => {
+  const attachments = [{ text: '[notes.txt]', image: { mediaType: 'image/png', base64: 'AAAA' } }]
+  for (const shareAttachments of [true, false]) {
+    const { models, model } = modelsOf({ root: [ask('d1', 'researcher', 'read it'), ['Ok.']], researcher: [['Read.']] })
+    await run(t, { model, models, agent: { ...root, shareAttachments }, crew: [researcher], input: { attachments } })
+    const seen = shareAttachments ? { role: 'user', content: '[notes.txt]\n\nread it', images: [attachments[0]!.image] } : { role: 'user', content: 'read it' }
+    t.strictSame(models['test:researcher']!.requests[0]!.messages[0], seen)
+  }
+})
+
+t.test('a member that a limit stops is truncated, and one that says all is completed', async (t) => {
+  const calls = Array.from({ length: 6 }, (_, index) => toolCall(`c${index}`, 'look', { at: String(index) }))
+  const { models, model } = modelsOf({ root: [ask('d1', 'researcher'), ['Ok.']], researcher: [...calls.slice(0, 5), ['What I have.']] })
+  const { of } = await run(t, { model, models, agent: { ...root, subagentStream: 'full' }, crew: [researcher] })
+  t.match(of('subagent-end'), [{ status: 'truncated', text: 'What I have.' }])
+  t.strictSame(models['test:researcher']!.requests.at(-1)?.tools, [], 'the sixth call of the model has no tools')
+})
+
+t.test('the policy of the root decides on gated calls at every depth; one that throws denies', async (t) => {
+  const done: unknown[] = []
+  const wipe = defineTool({ name: 'wipe', input: z.object({ what: z.string() }), needsApproval: ({ what }) => { if (what === 'odd') throw new Error('cannot say'); return what !== 'free' }, execute: ({ what }) => { done.push(what); return 'wiped' } })
+  const { models, model } = modelsOf({
+    root: [ask('d1', 'researcher'), ['Ok.']],
+    researcher: [['free', 'yes', 'no', 'broken', 'odd'].flatMap((what) => toolCall(what, 'wipe', { what })), ['Done.']]
+  })
+  const asked: unknown[] = []
+  const { of, end } = await run(t, {
+    model, models, crew: [{ ...researcher, tools: [wipe], approveToolCall: () => true }],
+    agent: {
+      ...root,
+      approveToolCall ({ toolName, input }, { agentPath, principal }) {
+        const { what } = input as { what: string }
+        asked.push([toolName, what, agentPath.map(({ name }) => name), principal.userId])
+        if (what === 'broken') throw new Error('secret cause')
+        return what === 'yes' ? true : { approved: false, reason: 'Not that.' }
+      }
+    }
+  })
+  t.strictSame(done, ['free', 'yes'])
+  t.strictSame(asked, ['yes', 'no', 'broken', 'odd'].map((what) => ['wipe', what, ['Researcher'], 'alice']))
+  t.strictSame(of('tool-denied').map(({ callId, reason }) => [callId, reason]), [['no', 'Not that.'], ['broken', 'The approval policy failed.'], ['odd', 'Not that.']])
+  t.match(end, { type: 'run-completed' })
+})
+
+t.test('a run that cannot wait refuses a gated call, and the call never runs', async (t) => {
+  let calls = 0
+  const gated = defineTool({ name: 'gated', needsApproval: true, execute: () => ++calls })
+  const { models, model } = modelsOf({ root: [toolCall('c1', 'gated'), ['Without it.']] })
+  const { of, text } = await run(t, { model, models, agent: { key: 'root', model: 'test:root', tools: [gated] }, input: { canSuspend: false } })
+  t.match(of('tool-error'), [{ callId: 'c1', code: 'approval_unavailable' }])
+  t.equal(text, 'Without it.')
+  t.equal(calls, 0)
+})
+
 t.test('a tool whose output is the answer ends the run', async (t) => {
   async function * words () { yield 'Forty'; yield '-two.' }
   const answer = defineTool({ name: 'answer', handling: 'output', execute: () => words() })
