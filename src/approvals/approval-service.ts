@@ -1,5 +1,6 @@
 import type { Principal } from '../auth/principal.ts'
 import { isAppError, notFound } from '../errors.ts'
+import type { ClientVerdict } from '../messages/turn-request.ts'
 import { judgeVerdict } from '../runs/answer-suspension.ts'
 import type { ChatService } from '../runs/chat.ts'
 import { refusedVerdict } from '../runs/decide-turn.ts'
@@ -40,18 +41,25 @@ export function createApprovalService ({ store, chat, log }: { readonly store: A
       const verdict = { approvalId, approved, reason }
       const judged = judgeVerdict(approval, verdict, new Date())
       if (typeof judged === 'string') throw refusedVerdict(judged)
-      const runId = judged === undefined ? undefined : await chat.decide(principal, approval, verdict).catch(async (error: unknown) => {
-        // Decided by somebody else in the same moment: what holds now says what this verdict comes to.
-        const now = judgeVerdict(await find(principal, approvalId), verdict, new Date())
-        if (now !== undefined) throw typeof now === 'string' ? refusedVerdict(now) : error
-        return undefined
-      })
+      const runId = judged === undefined ? undefined : await write(principal, approval, verdict)
       return { approval: await find(principal, approvalId), runId }
     },
     async expire () {
       let expired = 0
       for (const approval of await store.expired(new Date(), maxExpired)) if (await expireOne(approval)) expired++
       return expired
+    }
+  }
+
+  async function write (principal: Principal, approval: Approval, verdict: ClientVerdict): Promise<string | undefined> {
+    try {
+      return await chat.decide(principal, approval, verdict)
+    } catch (error) {
+      // Decided by somebody else in the same moment: what holds now says what this verdict comes to.
+      const judged = judgeVerdict(await find(principal, approval.id), verdict, new Date())
+      if (typeof judged === 'string') throw refusedVerdict(judged)
+      if (judged !== undefined) throw error
+      return undefined
     }
   }
 
