@@ -10,12 +10,16 @@ import type { Tool } from '../tools/tool.ts'
 import type { Asides } from './asides.ts'
 import { passGate, type GateResult } from './approval-gate.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
+import { leastOf } from './call-estimate.ts'
 import type { Crew } from './crew-tools.ts'
 import type { Frame } from './frame.ts'
+import { hookContext } from './hook-context.ts'
+import { createInputGauge } from './input-gauge.ts'
 import { logToolCall } from './log-tool-call.ts'
 import { modelStep } from './model-step.ts'
 import { responseProblem, responseShape } from './response-shape.ts'
 import { shownOutput } from './shown-output.ts'
+import { stepHooks } from './step-hooks.ts'
 import { runTool } from './tool-call.ts'
 import { assembleTools, noTools } from './toolset.ts'
 
@@ -37,6 +41,8 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
   const { frame } = options
   const { agent, history, path, state, run: { principal, threadId, runId, metadata, deps } } = frame
   const { signal, memory } = options
+  const hooks = stepHooks(agent, hookContext(frame, signal), { state, log: deps.log })
+  const fallbacks = agent.fallbackModels.map((id) => deps.models.get(id))
   const newest = history.findLast((message) => message.role === 'user')
   return { principal, threadId, runId, metadata, signal, messages: history, question: newest?.content ?? '', askModel, callTool, askAgent, memory }
 
@@ -44,7 +50,13 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
     const model = deps.models.get(question.model ?? agent.model)
     const shape = responseShape(question.responseFormat, 'responseFormat')
     const request = requestOf(question, shape?.schema)
-    const step = modelStep({ model, request, state, signal, toolset: noTools, timeouts: agent.timeouts, holdText: false, log: deps.log, runId, observer: deps.observer })
+    // Each question is a conversation of its own, so what the one before took says nothing of this one.
+    const reservation = state.ledger.reserve(leastOf(model, request, createInputGauge()))
+    if (reservation === undefined) throw new AppError('quota_exceeded', 'The budget of this run is used up.')
+    const step = modelStep({
+      ...hooks, model, fallbacks: question.model === undefined ? fallbacks : [], request, reservation, state, signal, runId,
+      toolset: noTools, timeouts: agent.timeouts, holdText: false, log: deps.log, observer: deps.observer
+    })
     const { text, finishReason } = yield * shownOutput(step, (usage) => { asides.push(usage) })
     if (text === '' && finishReason === 'content-filter') throw new AppError('content_filtered', "The answer was withheld by the provider's content filter.")
     if (text === '' && finishReason !== 'length') throw new AppError('provider_unavailable', 'The model gave an empty answer. Try again.')

@@ -117,6 +117,16 @@ t.test('a tool that a step calls gets checked input and shows its progress at on
   t.notOk(ran.types().some((type) => type.startsWith('tool-')))
 })
 
+t.test('the budget binds the questions of steps, and the hooks of the agent hear of them', async (t) => {
+  const model = scriptedModel([['said', { type: 'usage', usage: { ...usage, input: 100 }, estimated: false }]])
+  const question = askModel<Notes>({ question: () => ({ messages: 'x'.repeat(400) }), into: note })
+  const told: unknown[] = []
+  const ran = await run(t, [question, question, question], { model, agent: { budget: { tokens: 250 }, onUsage: ({ usage: { input } }) => { told.push(input) } } })
+  t.match(ran.failure, { code: 'quota_exceeded' })
+  t.equal(model.requests.length, 2, 'the third question was not asked')
+  t.strictSame(told, [100, 100])
+})
+
 t.test('a tool that needs approval is not run by a step, unless the policy of the agent allows it', async (t) => {
   let calls = 0
   const gated = defineTool({ name: 'wipe', needsApproval: true, execute: () => ++calls })
