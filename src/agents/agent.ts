@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { permissionListSchema } from '../auth/permission-entry.ts'
 import { isMemory, type Memory } from '../memories/memory.ts'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
@@ -109,6 +110,8 @@ export const agentSchema = z.strictObject({
   protocol: z.enum(protocolNames).default('ai-sdk'),
   wireProfile: z.enum(wireProfiles).default('portable'),
   meta: z.record(z.string(), z.unknown()).default({}),
+  /** In place of the list that the configuration has for agents. */
+  permissions: permissionListSchema.optional(),
   hidden: z.boolean().default(false),
   directAccess: z.boolean().default(false),
   abstract: z.boolean().default(false)

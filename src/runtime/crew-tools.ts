@@ -40,13 +40,13 @@ export function crewOf (frame: Frame, taken: ReadonlySet<string>): Crew {
   return { tools, roster: members.map(({ agent }) => `- ${agent.name}: ${agent.description}`) }
 }
 
-/** Whom a frame may ask: its crew without itself, duplicates, and those that already wait for this agent further up. */
-export function membersOf ({ agent, path, run: { root, deps } }: Frame): readonly Member[] {
+/** Whom a frame may ask: its crew without itself, duplicates, whom the caller may not view, and those that already wait for this agent further up. */
+export function membersOf ({ agent, path, run: { root, principal, deps } }: Frame): readonly Member[] {
   const above = new Set([root.id, agent.id, ...path.map(({ agentId }) => agentId)])
   const members = new Map<string, Member>()
   for (const { key, mode } of agent.crew) {
     const member = deps.agents.find(key)
-    if (member === undefined || members.has(member.id)) continue
+    if (member === undefined || members.has(member.id) || !deps.permissions.may(principal, 'view_agent', member)) continue
     if (above.has(member.id)) deps.log.debug({ agent: agent.key, member: member.key }, 'a member that waits for this agent is left out')
     else members.set(member.id, { agent: member, mode })
   }

@@ -86,7 +86,7 @@ async function run (key: string, content: string, more: Partial<RunInput> = {}):
   const input: RunInput = { runId: 'run', messageId: 'message', threadId: undefined, agent, principal: anonymous, metadata: {}, history: [{ role: 'user', content }], mode: 'chat', useTools: true, canSuspend: true, ...more }
   const events: RunEventBody[] = []
   const log: RunLogger = { debug () {}, info () {}, warn () {}, error () {}, child: () => log }
-  for await (const batch of runAgent(input, { models: registry.models, agents: registry, log, toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 60_000 }, new AbortController().signal)) events.push(...batch)
+  for await (const batch of runAgent(input, { models: registry.models, agents: registry, permissions: registry.permissions, log, toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 60_000 }, new AbortController().signal)) events.push(...batch)
   return events
 }
 

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import type { AgentDefinition } from '../../../src/agents/agent.ts'
+import { createPermissions } from '../../../src/auth/permissions.ts'
 import { checkOrder } from '../../../src/events/order.ts'
 import type { RunEventBody, RunEventOf, RunEventType } from '../../../src/events/run-event.ts'
 import type { Model } from '../../../src/models/model.ts'
@@ -39,7 +40,7 @@ export async function run (t: Test, options: RunOptions): Promise<Ran> {
   const main = agentOf(agent, model.id)
   const deps: RunDeps = {
     models: { get: (id) => models[id] ?? model, defaultModel: model.id }, agents: registryWith([main, ...crew.map((definition) => agentOf(definition, model.id))]),
-    log, toolOutputLimit, subagentDigestLimit, approvalTtlMs: 60_000
+    permissions: createPermissions(), log, toolOutputLimit, subagentDigestLimit, approvalTtlMs: 60_000
   }
   const runInput: RunInput = {
     runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent: main, principal: alice, metadata: { shop: 7 },
