@@ -18,7 +18,7 @@ export function checkPermissions (permissions: Readonly<Record<string, unknown>>
     }
     const parsed = permissionListSchema.safeParse(value)
     const problems = parsed.success ? problemsOf(domain, parsed.data) : issueReasons(parsed.error.issues, [])
-    for (const problem of problems) report(`permissions.${domain}`, problem)
+    for (const problem of problems) reportAt(`permissions.${domain}`, problem, report)
     if (parsed.success) lists[domain] = parsed.data
   }
   return lists
@@ -27,6 +27,12 @@ export function checkPermissions (permissions: Readonly<Record<string, unknown>>
 /** What nobody could pass: agents of a configuration and integrations are nobody's. */
 export function ownerlessProblems (what: string, permissions: readonly Permission[] = []): string[] {
   return permissions.flatMap((permission, index) => permission === isOwner ? [`[${index}]: ${what} have no owner, so isOwner would close them to everybody`] : [])
+}
+
+/** With the place in the list in the name of the entry. */
+function reportAt (entry: string, problem: string, report: Report): void {
+  const [, index = '', reason = problem] = /^(\[\d+\]): (.*)$/s.exec(problem) ?? []
+  report(`${entry}${index}`, reason)
 }
 
 function problemsOf (domain: Domain, permissions: readonly Permission[]): string[] {
