@@ -53,6 +53,7 @@ export interface Permission extends Check {
  * object and never widens it.
  */
 export function definePermission ({ filter, check }: { readonly filter: Filter, readonly check?: Check }): Permission {
+  if (typeof filter !== 'function') throw new TypeError("definePermission: expected a filter, a function that answers 'all', 'own' or 'none'")
   const within: Check = (principal, operation, object) => isWithin(filter(principal, operation), principal, object)
   const whole: Check = check === undefined ? within : (principal, operation, object) => within(principal, operation, object) && check(principal, operation, object) === true
   return Object.freeze(Object.assign(whole, { filter, isExact: check === undefined }))

@@ -65,6 +65,7 @@ t.test('a check narrows its filter down and never widens it', async (t) => {
   const { may, isExact } = permissionsOf({ thread: [permission] })
   t.strictSame([may(ada, 'rate', thread), may(ada, 'view_thread', thread), may(bob, 'view_thread', thread), may(ada, 'rate')], [false, true, false, true])
   t.notOk(isExact('thread'))
+  t.throws(() => (definePermission as (definition: object) => Permission)({ check: () => true }), /definePermission: expected a filter/)
 })
 
 t.test('an agent\'s own list is asked in the place of the domain\'s', async (t) => {
