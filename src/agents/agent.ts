@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { artifactSchema, type BuildArtifact } from '../artifacts/artifact.ts'
 import { isMemory, type Memory } from '../memories/memory.ts'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
@@ -74,6 +75,10 @@ export const agentSchema = z.strictObject({
   memory: z.union([z.enum(['none', 'database', 'volatile']), z.custom<Memory>(isMemory, 'expected a memory, with the functions recall and remember')]).default('none'),
   /** Names of integrations of the configuration; their tools come after the agent's own. */
   integrations: z.array(z.string()).default([]),
+  /** What its model may give the user by tools of their own: `artifact_<name>`. */
+  artifacts: z.array(artifactSchema).default([]),
+  /** By the name of a tool: what its result is shown as. */
+  toolArtifacts: z.record(z.string(), z.strictObject({ artifact: artifactSchema, build: callable<BuildArtifact>('a function') })).default({}),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: hook<RequiredToolsHook>(),
   agents: z.array(crewEntrySchema).default([]),

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ModelFacts } from '../models/model-facts.ts'
 import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
+import { unknownSources, withArtifacts } from './check-artifacts.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
 import { issueReasons } from './faults.ts'
@@ -37,9 +38,10 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
   const { data, wrong, reasons } = parseAttributes(attributes)
   const { skills, problems: skillProblems } = checkSkills(data.skills, places)
   const connected = resolveIntegrations(data.integrations, integrations)
-  const listed = withSkillTools(resolveTools(data.tools, tools), skills)
+  const listed = withArtifacts(withSkillTools(resolveTools(data.tools, tools), skills), data)
   // Tools that could not be read, or come when a run starts, may have any name.
-  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && !wrong.has('tools') && !wrong.has('integrations') }
+  const isRead = !(['tools', 'integrations', 'artifacts'] as const).some((name) => wrong.has(name))
+  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && isRead }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const fallbacks = data.fallbackModels.map(resolveModel)
@@ -57,10 +59,10 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
   if (problems.length > 0 || 'problem' in model) return failed(problems)
   const fallbackModels = fallbacks.flatMap((fallback) => 'id' in fallback ? [fallback.id] : [])
   const agent = settleAgent({ ...data, instructions: withCatalogue(data.instructions, skills) }, { model: model.id, fallbackModels, tools: [...own.tools, ...connected.providers] })
-  return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownFacts(agent, factsOf)] }
+  return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownSources(data, own), ...unknownFacts(agent, factsOf)] }
 }
 
-interface Attributes {
+export interface Attributes {
   readonly data: z.output<typeof agentSchema>
   /** Attributes that are not as they should be; `data` has their defaults, so that the others can be checked further. */
   readonly wrong: ReadonlySet<PropertyKey | undefined>
@@ -77,7 +79,7 @@ function parseAttributes (attributes: object): Attributes {
   return { data, wrong, reasons: issueReasons(parsed.error.issues, known) }
 }
 
-interface OwnTools {
+export interface OwnTools {
   readonly tools: readonly (Tool | ToolProvider)[]
   readonly names: ReadonlySet<string>
   /** False where a provider may bring tools that are known only when a run starts. */
@@ -122,7 +124,8 @@ function withSkillTools (own: OwnTools, skills: readonly Skill[]): OwnTools {
 
 /** A pipeline calls what it needs by itself. */
 function pipelineProblems ({ pipeline, ...data }: Attributes['data']): string[] {
-  const unused = pipeline === undefined ? [] : (['tools', 'skills', 'requiredTools'] as const).filter((name) => typeof data[name] === 'function' || data[name].length > 0)
+  if (pipeline === undefined) return []
+  const unused = (['tools', 'skills', 'requiredTools', 'artifacts', 'toolArtifacts'] as const).filter((name) => typeof data[name] === 'function' || Object.keys(data[name]).length > 0)
   return unused.map((name) => `${name}: an agent of steps has none; its steps call what they need`)
 }
 
