@@ -14,6 +14,8 @@ export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'princip
   readonly root: Agent
   readonly deps: RunDeps
   readonly slots: MemberSlots
+  /** Whether somebody may follow what it shows, while it runs or later. */
+  readonly isStreamed: boolean
   /** The turn's attachments, for members whose coordinator shares them. */
   readonly attachments: NonNullable<RunInput['attachments']>
 }
@@ -42,7 +44,7 @@ export function rootFrame (input: RunInput, deps: RunDeps): Frame {
     asked: input,
     path: [],
     state: restored(createRunState(history, { shared, ledger }), resume?.checkpoint.root),
-    run: { runId, threadId, principal, metadata, canSuspend, attachments, root: agent, deps, slots },
+    run: { runId, threadId, principal, metadata, canSuspend, attachments, isStreamed: mode === 'chat', root: agent, deps, slots },
     slot: undefined
   }
 }
