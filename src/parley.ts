@@ -27,6 +27,7 @@ export type { Answer, ModelQuestion, ShownOutput, Step, StepContext, StepMemory,
 export type { Memory, MemoryThread, Recollection, Remembering } from './memories/memory.ts'
 export { volatile } from './memories/volatile.ts'
 export type { VolatileOptions } from './memories/volatile.ts'
+export type { SuggestHook, SuggestionPolicy } from './agents/suggestion-policy.ts'
 export { costExceeds, durationExceeds, hasToolCall, stepCountIs, totalTokensExceed } from './agents/stop-when.ts'
 export type { StopCondition, StopFacts } from './agents/stop-when.ts'
 export type { AttachedFile } from './messages/attachment.ts'

@@ -11,6 +11,7 @@ import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ToolChoice } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import { crewEntrySchema, type CrewMember } from './crew.ts'
+import { suggestionsSchema } from './suggestion-policy.ts'
 import { isPipeline, type Pipeline } from './steps/pipeline.ts'
 
 /** Called once per run; returns the tools that run may use. What it throws costs its own tools only. */
@@ -105,6 +106,8 @@ export const agentSchema = z.strictObject({
   compaction: compactionSchema,
   titleGeneration: z.boolean().default(true),
   titlePrompt: hook<TitlePromptHook>(),
+  /** What the user may want to ask next, behind the answer. */
+  suggestions: suggestionsSchema,
   beforeTool: hook<BeforeToolHook>(),
   afterTool: hook<AfterToolHook>(),
   beforeModel: hook<BeforeModelHook>(),

@@ -45,6 +45,7 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const fallbacks = data.fallbackModels.map(resolveModel)
+  const suggestions = resolveSuggestions(data.suggestions, resolveModel)
   const problems = [
     ...reasons,
     ...own.problems,
@@ -54,11 +55,12 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
     ...fallbacks.flatMap((fallback, index) => 'problem' in fallback ? [`fallbackModels[${index}]: ${fallback.problem}`] : []),
+    ...suggestions.problems,
     ...choiceProblems(data.toolChoice, own)
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
   const fallbackModels = fallbacks.flatMap((fallback) => 'id' in fallback ? [fallback.id] : [])
-  const agent = settleAgent({ ...data, instructions: withCatalogue(data.instructions, skills) }, { model: model.id, fallbackModels, tools: [...own.tools, ...connected.providers] })
+  const agent = settleAgent({ ...data, suggestions: suggestions.policy, instructions: withCatalogue(data.instructions, skills) }, { model: model.id, fallbackModels, tools: [...own.tools, ...connected.providers] })
   return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownSources(data, own), ...unknownFacts(agent, factsOf)] }
 }
 
@@ -151,10 +153,16 @@ function repeatedModels ({ model, fallbackModels }: Agent): string[] {
   return fallbackModels.flatMap((id, index) => [model, ...fallbackModels.slice(0, index)].includes(id) ? [`fallbackModels[${index}]: "${id}" has been asked before.`] : [])
 }
 
+function resolveSuggestions (asked: Attributes['data']['suggestions'], resolveModel: CheckContext['resolveModel']): { policy: typeof asked, problems: readonly string[] } {
+  if (typeof asked !== 'object' || asked.model === undefined) return { policy: asked, problems: [] }
+  const model = resolveModel(asked.model)
+  return 'problem' in model ? { policy: asked, problems: [`suggestions.model: ${model.problem}`] } : { policy: { ...asked, model: model.id }, problems: [] }
+}
+
 /** What an agent asks for that needs to be known of its model, and is not. */
-function unknownFacts ({ budget, compaction, model, fallbackModels }: Agent, factsOf: CheckContext['factsOf']): string[] {
+function unknownFacts ({ budget, compaction, model, fallbackModels, suggestions }: Agent, factsOf: CheckContext['factsOf']): string[] {
   const windowless = compaction !== undefined && factsOf(model)?.contextWindow === undefined
-  const unpriced = budget?.costUsd === undefined ? [] : [model, ...fallbackModels].filter((id) => factsOf(id)?.prices === undefined)
+  const unpriced = budget?.costUsd === undefined ? [] : [...new Set([model, ...fallbackModels, ...typeof suggestions === 'object' ? [suggestions.model ?? model] : []])].filter((id) => factsOf(id)?.prices === undefined)
   return [
     ...windowless ? [`compaction: nothing is known of the context window of "${model}", so it is off. Say it under "models" of the configuration.`] : [],
     ...unpriced.map((id) => `budget: nothing is known of the price of "${id}", so its calls count as no dollars. Say it under "models" of the configuration.`)

@@ -23,7 +23,7 @@ export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'princip
 /** One agent at work in a run: the root, or a member on an errand. */
 export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'useTools' | 'memory'> {
   /** Of the root only: what its caller asks for beside its own. */
-  readonly asked: Pick<RunInput, 'response' | 'callerInstructions' | 'settings'>
+  readonly asked: Pick<RunInput, 'response' | 'callerInstructions' | 'settings' | 'suggests'>
   /** The chain of delegations that leads to this agent; empty for the root. */
   readonly path: AgentPath
   readonly state: RunState

@@ -6,7 +6,7 @@ import { stepsAttributes } from '../../../src/agents/steps/define-steps-agent.ts
 import { askAgent } from '../../../src/agents/steps/ask.ts'
 import { defineArtifact, type BuildArtifact } from '../../../src/artifacts/artifact.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
-import { getJson, openStream, post, startApp, until } from '../../helpers/app.ts'
+import { getJson, openStream, post, startApp, textIn, until } from '../../helpers/app.ts'
 import { startConfigured } from '../../helpers/integrations.ts'
 import { loggedService } from '../../helpers/logged.ts'
 import { said, startMcpServer } from '../../helpers/mcp-server.ts'
@@ -96,6 +96,30 @@ t.test('what the client answers is shown when the run goes on', async (t) => {
   t.strictSame(chunks.slice(1, 6).map(({ type }) => type), ['tool-output-available', 'tool-input-start', 'tool-input-available', 'tool-output-available', 'start-step'])
   t.match(await items(), [{ data: { text: 'sky is blue' }, sourceCallId: 'c1', messageId: answer.id }])
   t.match(await parts(), [{}, { type: 'tool-colour', output: 'blue' }, { type: 'tool-artifact_card' }, { type: 'step-start' }, { text: 'Blue it is.' }])
+})
+
+t.test('a tool that the provider runs is shown too', async (t) => {
+  const search = { type: 'provider-tool', callId: 'p1', toolName: 'web_search' } as const
+  const build: BuildArtifact = ({ query }, result) => ({ text: `${String(query)}: ${(result as { hits: number }).hits}` })
+  const { ask, items, parts } = await serve(t, { toolArtifacts: { web_search: { artifact: card, build } } }, [[search, { ...search, outcome: { input: { query: 'tides' }, output: { hits: 3 }, failed: false } }, 'Three.']])
+  await ask()
+  t.match(await items(), [{ data: { text: 'tides: 3' }, sourceCallId: 'p1' }])
+  t.strictSame((await parts()).map(({ type }) => type), ['step-start', 'tool-web_search', 'tool-artifact_card', 'text'])
+})
+
+t.test('hooks around tools leave submitted artifacts alone', async (t) => {
+  const asked: string[] = []
+  const { ask, items } = await serve(t, { artifacts: [card], tools: [look], beforeTool: ({ toolName }, _context, input) => { asked.push(toolName); return input }, afterTool: () => 'changed' }, [[...toolCall('c1', 'artifact_card', { text: 'Own' }), ...toolCall('c2', 'look')], ['Done.']])
+  await ask()
+  t.strictSame(asked, ['look'])
+  t.match(await items(), [{ data: { text: 'Own' } }])
+})
+
+t.test('a required artifact is asked for until it is submitted', async (t) => {
+  const { ask, items, model } = await serve(t, { artifacts: [card], requiredTools: ['artifact_card'] }, [['Here you are.'], toolCall('c1', 'artifact_card', { text: 'Own' }), ['Done.']])
+  t.equal(textIn(await ask()), 'Done.')
+  t.equal(model.requests.length, 3)
+  t.match(await items(), [{ data: { text: 'Own' } }])
 })
 
 t.test('a stop ends what is being built', async (t) => {

@@ -208,7 +208,7 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
     lines: [/agent "a": maxSteps: /, /agent "a": tools\[0\]: unknown tool "x"/, /agent "a": model: /, /agent "a": toolChoice: /, /agent "b": tools\[0\]: /]
   },
   {
-    name: 'artifacts that cannot be what they are said to be',
+    name: 'artifacts and suggestions that cannot be what they are said to be',
     files: {
       'parley.config.ts': `
         import { defineArtifact, defineTool, z } from 'parley'
@@ -218,13 +218,15 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
         export default { agents: [
           { key: 'a', artifacts: [defineArtifact({ name: 'no blanks', data }), { name: 'list', data: { type: 'array' } }, { name: 'none' }], toolChoice: { tool: 'artifact_list' } },
           { key: 'b', tools: [tool], artifacts: [card, card, { name: 'mine', data }], requiredTools: ['artifact_card'], toolArtifacts: { artifact_mine: { artifact: { name: 'card', data: z.object({}) }, build: () => null } } },
-          { key: 'c', toolArtifacts: { x: { artifact: card, build: 'no' } } }
+          { key: 'c', toolArtifacts: { x: { artifact: card, build: 'no' } } },
+          { key: 'd', suggestions: { count: 4 } }, { key: 'e', suggestions: { model: 'nowhere:x' } }
         ] }`
     },
     lines: [
       /agent "a": artifacts\[0\]\.name: expected letters/, /agent "a": artifacts\[1\]\.data: expected the schema of an object, got "array"/, /agent "a": artifacts\[2\]\.data: expected a zod schema or a JSON schema/,
       /agent "b": artifacts\[1\]: a second artifact named "card"/, /agent "b": artifacts\[2\]: the agent has a tool "artifact_mine" of its own/, /agent "b": toolArtifacts\.artifact_mine: it is another artifact than the one named "card"/,
-      /agent "c": toolArtifacts\.x\.build: expected a function/
+      /agent "c": toolArtifacts\.x\.build: expected a function/,
+      /agent "d": suggestions\.count: /, /agent "e": suggestions\.model: /
     ]
   },
   {
