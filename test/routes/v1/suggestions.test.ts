@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import t, { type Test } from 'tap'
 import type { AgentDefinition } from '../../../src/agents/agent.ts'
 import type { SuggestHook } from '../../../src/agents/suggestion-policy.ts'
@@ -83,16 +84,44 @@ const silent: ReadonlyArray<{ name: string, agent: Partial<AgentDefinition>, scr
 ]
 
 t.test('where none can be made the answer ends as it would without, and the log says why', async (t) => {
-  for (const { name, agent, script, usage } of silent) {
-    const { log, lines } = loggedService()
-    const { ask, offered } = await serve(t, agent, script, { log })
+  const { log, lines } = loggedService()
+  const { threads } = await serveAll(t, silent, log)
+  for (const [index, { name, usage }] of silent.entries()) {
+    const { ask, offered } = threads[index]!
+    lines.splice(0)
     const { chunks, body } = await ask()
     t.equal(textIn({ chunks }), 'Hello.', name)
     t.match(chunks.at(-1), { type: 'finish', finishReason: 'stop', messageMetadata: { status: 'completed' } }, name)
     t.ok((chunks.at(-1)?.['messageMetadata'] as { usage: { input: number } }).usage.input >= usage, `${name}: what it took counts`)
     t.notMatch(body, /data-suggestions|SECRET/, name)
     t.strictSame(await offered(), [], name)
-    t.match(lines.filter(({ level }) => level >= 40), [{ level: 40, msg: 'no suggestions could be made', agent: 'tester', err: {} }], name)
+    t.match(lines.filter(({ level }) => level >= 40), [{ level: 40, msg: 'no suggestions could be made', err: {} }], name)
+  }
+})
+
+const none: ReadonlyArray<{ name: string, shows: string, agent?: Partial<AgentDefinition>, script: ReadonlyArray<readonly ScriptStep[]> }> = [
+  { name: 'the budget is used up', shows: 'finish', agent: { budget: { tokens: 100 } }, script: [['Hello.', { type: 'usage', usage: { ...one, output: 85 }, estimated: false }, { type: 'finish', reason: 'stop' }]] },
+  { name: 'the run failed', shows: 'data-error', script: [['Hel', { throw: new Error('away') }]] },
+  { name: 'the run waits', shows: 'tool-approval-request', script: [['Wait. ', ...toolCall('c1', 'gated')]] },
+  { name: 'the answer was filtered', shows: 'data-error', script: [['Bad', { type: 'finish', reason: 'content-filter' }]] },
+  { name: 'nothing was said', shows: 'finish', script: [['Let me see. ', ...toolCall('c1', 'free')], []] },
+  { name: 'the run was stopped', shows: 'abort', script: [['half', { hang: true }]] }
+]
+
+t.test('no model is asked where there is no answer to go on from, or no budget', async (t) => {
+  const tools = [defineTool({ name: 'gated', needsApproval: true, execute: () => 'allowed' }), defineTool({ name: 'free', execute: () => 1 })]
+  const { url, threads } = await serveAll(t, none.map(({ agent, script }) => ({ agent: { suggestions: true, tools, ...agent }, script: [...script, listed('Never')] })))
+  for (const [index, { name, shows, script }] of none.entries()) {
+    const { id, messages, model, offered, body } = threads[index]!
+    const stream = await openStream(messages, body)
+    if (shows === 'abort') {
+      await until('the model speaks', () => stream.text() === 'half')
+      await send(url, 'POST', `/v1/threads/${id}/stop`)
+    }
+    await stream.ended
+    t.ok(chunksOf(stream.body()).some(({ type }) => type === shows), `${name}: ${shows} in ${stream.body()}`)
+    t.notMatch(stream.body(), /data-suggestions/, name)
+    t.strictSame([model.requests.length, await offered()], [script.length, []], name)
   }
 })
 
@@ -100,38 +129,6 @@ t.test('an empty list is no suggestion', async (t) => {
   const { ask, offered } = await serve(t, { suggestions: true }, [['Hello.'], listed('', '  ')])
   t.notMatch((await ask()).body, /data-suggestions/)
   t.strictSame(await offered(), [])
-})
-
-t.test('a budget that is used up makes none', async (t) => {
-  const { ask, model } = await serve(t, { suggestions: true, budget: { tokens: 100 } }, [['Hello.', { type: 'usage', usage: { ...one, output: 85 }, estimated: false }, { type: 'finish', reason: 'stop' }], listed('Never')])
-  const { chunks } = await ask()
-  t.equal(chunks.at(-2)?.type, 'finish-step')
-  t.equal(model.requests.length, 1)
-})
-
-t.test('none are made for runs that failed, wait, were stopped, were filtered or said nothing', async (t) => {
-  const gated = defineTool({ name: 'gated', needsApproval: true, execute: () => 'allowed' })
-  const scripts: ReadonlyArray<readonly [string, ReadonlyArray<readonly ScriptStep[]>]> = [
-    ['data-error', [['Hel', { throw: new Error('away') }]]],
-    ['tool-approval-request', [['Wait. ', ...toolCall('c1', 'gated')]]],
-    ['data-error', [['Bad', { type: 'finish', reason: 'content-filter' }]]],
-    ['finish', [['Let me see. ', ...toolCall('c1', 'free')], []]]
-  ]
-  const free = defineTool({ name: 'free', execute: () => 1 })
-  for (const [type, script] of scripts) {
-    const { ask, model } = await serve(t, { suggestions: true, tools: [gated, free] }, [...script, listed('Never')])
-    const { chunks, body } = await ask()
-    t.ok(chunks.some((chunk) => chunk.type === type), `${type} in ${body}`)
-    t.notMatch(body, /data-suggestions/, type)
-    t.equal(model.requests.length, script.length, type)
-  }
-
-  const { url, messages, model, offered } = await serve(t, { suggestions: true }, [['half', { hang: true }], listed('Never')])
-  const stream = await openStream(messages, { text: 'Hi' })
-  await until('the model speaks', () => stream.text() === 'half')
-  await send(url, 'POST', '/v1/threads/thread-one/stop')
-  await stream.ended
-  t.strictSame([model.requests.length, await offered()], [1, []])
 })
 
 t.test('a run that goes on after it waited makes them once, at its end', async (t) => {
@@ -145,17 +142,18 @@ t.test('a run that goes on after it waited makes them once, at its end', async (
 })
 
 t.test('the whole answer is there while they are made, and neither a stop nor a deadline takes it back', async (t) => {
-  for (const end of ['stop', 'deadline'] as const) {
-    const { url, messages, model } = await serve(t, { suggestions: { timeoutMs: 600 }, ...(end === 'deadline' ? { timeouts: { totalMs: 400 } } : {}) }, [['Hello.'], [{ hang: true }]])
-    const stream = await openStream(messages, { text: 'Hi' })
+  const script = [['Hello.'], [{ hang: true } as const]]
+  const { url, threads } = await serveAll(t, [{ agent: { suggestions: true }, script }, { agent: { suggestions: { timeoutMs: 600 }, timeouts: { totalMs: 400 } }, script }])
+  await Promise.all(threads.map(async ({ id, messages, model, body }, index) => {
+    const stream = await openStream(messages, body)
     await until('they are being made', () => model.requests.length === 2)
     await until('the answer is whole', () => stream.body().includes('"finish-step"'))
     t.equal(stream.text(), 'Hello.')
-    if (end === 'stop') await send(url, 'POST', '/v1/threads/thread-one/stop')
+    if (index === 0) await send(url, 'POST', `/v1/threads/${id}/stop`)
     t.strictSame(await stream.ended, { cut: false })
-    t.match(chunksOf(stream.body()).at(-1), { type: 'finish', finishReason: 'stop' }, end)
-    t.match((await getJson(messages)).items[1], { metadata: { status: 'completed' } }, end)
-  }
+    t.match(chunksOf(stream.body()).at(-1), { type: 'finish', finishReason: 'stop' })
+    t.match((await getJson(messages)).items[1], { metadata: { status: 'completed' } })
+  }))
 })
 
 t.test('where nobody can be shown them none are made: headless runs, answers of a shape, clients of OpenAI', async (t) => {
@@ -192,13 +190,25 @@ t.test('an agent in YAML has them on the offline model', async (t) => {
   t.match((await getJson(`${url}/v1/agents`)).items.map(({ key, suggestions }: Record<string, unknown>) => [key, suggestions]), [['tester', true], ['two', true], ['off', false]])
 })
 
-interface Options { readonly provider?: TestProvider, readonly log?: ReturnType<typeof loggedService>['log'] }
+interface Options { readonly provider?: TestProvider }
 
-async function serve (t: Test, agent: Partial<AgentDefinition>, script: ReadonlyArray<readonly ScriptStep[]>, { provider, log }: Options = {}) {
+async function serve (t: Test, agent: Partial<AgentDefinition>, script: ReadonlyArray<readonly ScriptStep[]>, { provider }: Options = {}) {
   const model = scriptedModel(script)
-  const { url } = await startApp(t, { model, agents: [{ key: 'tester', ...agent }], databaseUrl: await testDatabaseUrl(t, provider), ...(log === undefined ? {} : { log }) })
-  const messages = `${url}/v1/threads/thread-one/messages`
+  const { url } = await startApp(t, { model, agents: [{ key: 'tester', ...agent }], databaseUrl: await testDatabaseUrl(t, provider) })
+  return { url, model, ...threadAt(url, 'tester') }
+}
+
+/** One service with an agent, and a thread, for each case. */
+async function serveAll (t: Test, cases: ReadonlyArray<{ readonly agent: Partial<AgentDefinition>, readonly script: ReadonlyArray<readonly ScriptStep[]> }>, log?: FastifyBaseLogger) {
+  const models = cases.map(({ script }, index) => scriptedModel(script, { id: `test:${index}` }))
+  const agents = cases.map(({ agent }, index) => ({ key: `agent-${index}`, model: `test:${index}`, ...agent }))
+  const { url } = await startApp(t, { agents, models: { get: (id) => models.find((model) => model.id === id)!, defaultModel: 'test:0' }, ...(log === undefined ? {} : { log }) })
+  return { url, threads: models.map((model, index) => ({ model, ...threadAt(url, `agent-${index}`, `thread-${index}`) })) }
+}
+
+function threadAt (url: string, agentId: string, id = 'thread-one') {
+  const messages = `${url}/v1/threads/${id}/messages`
   /** What the stored messages offer. */
   const offered = async (): Promise<unknown[]> => (await getJson(messages)).items.flatMap(({ parts }: { parts: { type: string, data?: { suggestions: unknown } }[] }) => parts.filter(({ type }) => type === 'data-suggestions').map(({ data }) => data?.suggestions))
-  return { url, model, messages, offered, ask: (text = 'Hi') => post(messages, { text }) }
+  return { id, messages, offered, body: { text: 'Hi', agentId }, ask: (text = 'Hi') => post(messages, { text, agentId }) }
 }
