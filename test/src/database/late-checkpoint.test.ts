@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { alice, holder, startTurn, text } from '../../contracts/turns.ts'
-import { availableProviders, openTestDatabase, postgresUrl, testDatabaseUrl } from '../../helpers/databases.ts'
+import { openTestDatabase, postgresUrl, skipWithoutPostgresql, testDatabaseUrl } from '../../helpers/databases.ts'
 
-const postgresql = (await availableProviders()).find(({ provider }) => provider === 'postgresql')
+const skip = await skipWithoutPostgresql()
 
 // On SQLite only one writes at a time, so that nothing can be late.
-t.test('a checkpoint that had to wait for the end of its run does not overwrite what the end has stored', { skip: postgresql?.skip ?? true }, async (t) => {
+t.test('a checkpoint that had to wait for the end of its run does not overwrite what the end has stored', { skip }, async (t) => {
   const url = await testDatabaseUrl(t, 'postgresql')
   const database = await openTestDatabase(t, url)
   const { runId, answerId: messageId } = await startTurn(database, alice, 'late-checkpoint', 'q')
