@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import { createAgentCatalogue, type AgentCatalogue } from '../src/agents/agent-catalogue.ts'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
 import { createApprovalService, type ApprovalService } from '../src/approvals/approval-service.ts'
+import { createArtifactService, type ArtifactService } from '../src/artifacts/artifact-service.ts'
 import type { Permissions } from '../src/auth/permissions.ts'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
@@ -31,6 +32,7 @@ declare module 'fastify' {
     catalogue: AgentCatalogue
     database: Database
     approvals: ApprovalService
+    artifacts: ArtifactService
     chat: ChatService
     headless: HeadlessService
     files: FileService
@@ -78,6 +80,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   app.decorate('runRegistry', runRegistry)
   app.decorate('chat', chat)
   app.decorate('approvals', approvals)
+  app.decorate('artifacts', createArtifactService({ store: database.artifacts, access, agents, log }))
   app.decorate('headless', createHeadlessService({ agents, permissions, chat, deps, newId }))
   app.decorate('runs', createRunService({ turns, access, runs: runRegistry, chat }))
   app.decorate('threads', createThreadService({ store: database.threads, access, turns, agents, permissions, chat, files: files.cleanup, memories, newId }))

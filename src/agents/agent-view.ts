@@ -15,8 +15,8 @@ export interface AgentView {
   readonly suggestions: boolean
 }
 
-export function agentView ({ id, key, name, description, model, fileUpload, vision }: Agent): AgentView {
-  return { id, key, name, description, model, fileUpload, vision, retrieval: false, suggestions: false }
+export function agentView ({ id, key, name, description, model, fileUpload, vision, suggestions }: Agent): AgentView {
+  return { id, key, name, description, model, fileUpload, vision, retrieval: false, suggestions: suggestions !== undefined }
 }
 
 /** What an agent can use, by the labels people know it by. */

@@ -3,6 +3,7 @@ import { newId } from '../ids.ts'
 import { inputHash } from '../approvals/approval.ts'
 import { textOf, type MessagePart } from '../messages/parts.ts'
 import type { Checkpoint, TurnEnd, TurnStore } from '../runs/turn-store.ts'
+import { insertArtifacts } from './artifact-rows.ts'
 import type { StoreContext } from './client.ts'
 import type { Executor } from './executor.ts'
 import { retrying } from './failures.ts'
@@ -54,6 +55,7 @@ export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'chec
       if (ended === 0) throw new StaleRun()
       await tx.execute(sql`UPDATE "Message" SET status = 'interrupted', ${partsColumns(parts)}, "errorRef" = ${errorRef}, "completedAt" = ${now}
         WHERE "threadKey" = ${threadKey} AND id = ${run.messageId}`)
+      await insertArtifacts(tx, { threadKey, messageId: run.messageId, runId: run.id }, parts, now)
     })
   }
 }
@@ -99,6 +101,7 @@ async function completeMessage (tx: Executor, threadKey: string, end: TurnEnd, n
   await tx.execute(sql`UPDATE "Message" SET status = ${end.messageStatus}, ${partsColumns(end.parts)}, "finishReason" = ${end.finishReason ?? null},
     usage = ${JSON.stringify(end.usage)}, "costUsd" = ${end.costUsd ?? null}, "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null}, "completedAt" = ${now}
     WHERE "threadKey" = ${threadKey} AND id = ${end.messageId}`)
+  await insertArtifacts(tx, { threadKey, ...end }, end.parts, now)
 }
 
 async function discardMessage (tx: Executor, threadKey: string, messageId: string): Promise<void> {

@@ -62,6 +62,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   'GET /v1/uploads/settings': { asks: undefined, stranger: 'own' },
 
   'GET /v1/threads/:threadId/approvals': { asks: 'view_thread', stranger: 'missing' },
+  'GET /v1/threads/:threadId/artifacts': { asks: 'view_thread', stranger: 'missing' },
   'POST /v1/approvals/:approvalId': { asks: 'decide_approval', stranger: 'missing', bodies: () => [{ approved: true }, { approved: false, reason: 'Taken' }] },
 
   'GET /v1/runs/:runId': { asks: 'view_thread', stranger: 'missing' },
