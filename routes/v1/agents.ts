@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { agentToolsView, agentView } from '../../src/agents/agent-view.ts'
+import { agentToolsView } from '../../src/agents/agent-tools-view.ts'
+import { agentView } from '../../src/agents/agent-view.ts'
 import { notFound } from '../../src/errors.ts'
 import { decodeConversation } from '../../src/protocols/ai-sdk/decode-conversation.ts'
 import { agentReference } from '../reference/agents.ts'
@@ -22,7 +23,7 @@ const agents: RoutePlugin = async (app) => {
   app.get('/agents/:agentId', { schema: { ...agentReference.get, params: agentParams } }, async ({ params }) => agentView(shownAgent(params.agentId)))
 
   app.get('/agents/:agentId/tools', { schema: { ...agentReference.tools, params: agentParams } }, async ({ params, principal }) => {
-    return agentToolsView(shownAgent(params.agentId), app.integrations, principal)
+    return agentToolsView(shownAgent(params.agentId), { agents: app.agents, integrations: app.integrations, principal })
   })
 
   app.post('/agents/:agentId/run', { schema: { ...agentReference.run, params: agentParams, body: runBody } }, async (request, reply) => {

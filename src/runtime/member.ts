@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
+import { depthAllowed } from '../agents/crew-members.ts'
 import { isAppError, RunStopped, toPublicError } from '../errors.ts'
 import type { AgentPath, RunEventBody } from '../events/run-event.ts'
 import type { ModelMessage } from '../models/model.ts'
@@ -70,7 +71,7 @@ export async function * runMember (coordinator: Frame, errand: Errand, { signal,
 /** The nesting cap is the smaller of the root's and the called member's own; both caps are answers for the coordinator's model. */
 function refusalOf ({ run }: Frame, agent: Agent, path: AgentPath): MemberEnd | undefined {
   const refuse = (message: string): MemberEnd => ({ kind: 'failed', code: 'tool_failed', message, cause: undefined })
-  const maxDepth = Math.min(run.root.maxDepth, agent.maxDepth)
+  const maxDepth = depthAllowed(run.root, agent)
   if (path.length > maxDepth) return refuse(`The agent "${agent.name}" cannot be asked from here: agents may be nested ${maxDepth} deep. Go on without it.`)
   if (!run.slots.begin()) return refuse(`No more agents can be asked in this run: it has asked ${run.slots.begun} already. Answer from what you have.`)
   return undefined
