@@ -58,13 +58,17 @@ export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'chec
   }
 }
 
-/** One statement for all runs of a process; a message whose run is not the holder's any more does not match. */
+/**
+ * One statement for all runs of a process; a message whose run is not the holder's any more does not match. The message's
+ * own status says so too: a statement that had to wait for the end of a run sees the message anew, but not the run, and
+ * would put what was said so far in place of the whole.
+ */
 function saveParts (tx: Executor, holder: string, checkpoints: readonly Checkpoint[]): Promise<{ runId: string }[]> {
   if (checkpoints.length === 0) return Promise.resolve([])
   const rows = toPowerOfTwo(checkpoints.map(({ runId, messageId, parts }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)})`))
   return tx.query<{ runId: string }>(sql`UPDATE "Message" SET parts = saved.column3
     FROM (VALUES ${join(rows)}) AS saved JOIN "Run" r ON r.id = saved.column1
-    WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id
+    WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id AND "Message".status = 'streaming'
     RETURNING "Message"."runId"`)
 }
 
