@@ -1,15 +1,36 @@
-// The given test files as subtests of one test, each in a process of its own: TAP on standard output. Without tap's own
-// runner and its compiler: they cost each process several times what the tests in it do.
+// Runs the test files that its parent names, one after the other, each as a subtest: TAP on standard output. Many files
+// share this process, because to start one and to import the service takes longer than most files do; and without tap's
+// own runner and its compiler, which cost more still.
+import { register } from 'node:module'
 import { relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { root } from './build-output.mjs'
+import { subtests } from './tap-of-file.mjs'
 
-const timeoutSeconds = 120
-// Said twice: a file gives up by itself, and says what it waited for.
-const env = { ...process.env, TAP_TIMEOUT: String(timeoutSeconds) }
+const leftOverMs = 5_000
+const byFile = globalThis[Symbol.for(subtests)] = new Map()
 
-t.jobs = 2
-t.setTimeout(0) // only files have a limit
-for (const file of process.argv.slice(2)) {
-  t.spawn(process.execPath, ['--enable-source-maps', '--import=tsx/esm', file], { cwd: root, env, timeout: timeoutSeconds * 1_000, buffered: true }, relative(root, file))
+register('./tap-of-file.mjs', import.meta.url)
+t.setTimeout(0) // the parent has a limit for each file
+// tap does not wait for the parent's messages, and ends when nothing else happens.
+const untilParentIsDone = setInterval(() => {}, 60_000)
+process.on('message', async (file) => {
+  const { href } = pathToFileURL(file)
+  await t.test(relative(root, file), { timeout: 0 }, async (t) => {
+    byFile.set(href, t)
+    await import(href)
+  })
+  byFile.delete(href)
+  if (process.connected) process.send('done')
+})
+process.once('disconnect', () => {
+  clearInterval(untilParentIsDone)
+  setTimeout(giveUp, leftOverMs).unref()
+})
+
+/** Only where a test left something open: otherwise the process has ended by now. */
+function giveUp () {
+  console.error(`Its tests are over, but the process is kept alive by ${process.getActiveResourcesInfo().join(', ')}`)
+  process.exit(1)
 }

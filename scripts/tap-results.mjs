@@ -3,7 +3,7 @@ const pointPattern = /^( {4})?(not )?ok \d+( - (?<name>.*?))?( # (SKIP|TODO)(?<s
 /**
  * Reads the TAP of a run of test files, line by line. A "test" is what a file declares at its top level; a file that
  * failed although none of its tests did (it crashed, timed out, or declared none) counts as one failed test.
- * `onFile` gets each file with all its lines; call `end` after the last line.
+ * `onFile` gets each file with all its lines; call `end` after the last line: it returns those of a file without a result.
  */
 export function createTapResults ({ onFile = () => {} } = {}) {
   const totals = { passed: 0, failed: 0, skipped: 0 }
@@ -37,7 +37,9 @@ export function createTapResults ({ onFile = () => {} } = {}) {
   }
 
   function end () {
-    if (file.name !== undefined) {
+    const { lines } = file
+    const reported = file.name !== undefined
+    if (reported) {
       totals.passed += file.passed
       totals.failed += file.failed
       totals.skipped += file.skips.length
@@ -45,6 +47,7 @@ export function createTapResults ({ onFile = () => {} } = {}) {
     }
     file = newFile()
     diagnosticsEnd = undefined
+    return reported ? [] : lines
   }
 
   return { totals, push, end }

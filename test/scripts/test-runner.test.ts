@@ -14,6 +14,10 @@ t.test('adds', async (t) => { t.equal(1 + 1, 2) })
 t.test('adds wrongly', async (t) => { t.equal(1 + 1, 3); t.equal(1 + 1, 4) })
 `
 const crashing = 'throw new Error(\'crashed on import\')'
+const dying = `
+import t from 'tap'
+t.test('leaves', async () => { process.kill(process.pid, 'SIGKILL') })
+`
 
 t.test('a run ends with the numbers of tests that passed and failed, and fails when one did', async (t) => {
   const { code, lines } = await run(t, { 'a.test.ts': passing, 'b.test.ts': failing, 'c.test.ts': crashing })
@@ -27,6 +31,13 @@ t.test('a run without failures succeeds', async (t) => {
   const { code, lines } = await run(t, { 'a.test.ts': passing })
   t.equal(code, 0)
   t.equal(lines.at(-1), '1 passed, 0 failed')
+})
+
+t.test('a file that ends its process fails, and the others go on in a new one', async (t) => {
+  const { code, lines } = await run(t, { 'a.test.ts': dying, 'b.test.ts': passing, 'c.test.ts': dying, 'd.test.ts': passing })
+  t.equal(code, 1)
+  t.equal(lines.at(-1), '2 passed, 2 failed')
+  t.equal(lines.filter((line) => line.endsWith('did not end: its process ended with SIGKILL')).length, 2)
 })
 
 async function run (t: Test, files: Record<string, string>): Promise<{ code: unknown, lines: string[] }> {
