@@ -26,7 +26,13 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   'GET /v1/agents/:agentId': { stranger: 'own' },
   'GET /v1/agents/:agentId/tools': { stranger: 'own' },
   'POST /v1/agents/:agentId/run': { stranger: 'own', bodies: ({ threadId }) => [{ input: 'Hi' }, { input: 'Hi', threadId }] },
-  'POST /v1/agents/:agentId/ag-ui': { stranger: 'own', bodies: ({ threadId, runId }) => [{ threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }] },
+  'POST /v1/agents/:agentId/ag-ui': {
+    stranger: 'own',
+    bodies: ({ threadId, runId, approvalId }) => {
+      const body = { threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }
+      return [body, { ...body, resume: [{ interruptId: approvalId, status: 'cancelled' }] }]
+    }
+  },
   'GET /v1/models': { stranger: 'own' },
   'GET /v1/models/:model': { stranger: 'own' },
   'POST /v1/chat/completions': { stranger: 'own', bodies: () => [{ model: 'quick', messages: [{ role: 'user', content: 'Hi' }] }] },
