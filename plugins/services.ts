@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
 import { createApprovalService, type ApprovalService } from '../src/approvals/approval-service.ts'
+import { createArtifactService, type ArtifactService } from '../src/artifacts/artifact-service.ts'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import type { FileService } from '../src/files/file-service.ts'
@@ -27,6 +28,7 @@ declare module 'fastify' {
     agents: AgentRegistry
     database: Database
     approvals: ApprovalService
+    artifacts: ArtifactService
     chat: ChatService
     headless: HeadlessService
     files: FileService
@@ -71,6 +73,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   app.decorate('runRegistry', runRegistry)
   app.decorate('chat', chat)
   app.decorate('approvals', approvals)
+  app.decorate('artifacts', createArtifactService({ store: database.artifacts, agents, log }))
   app.decorate('headless', createHeadlessService({ agents, chat, deps, newId }))
   app.decorate('runs', createRunService({ turns, runs: runRegistry, chat }))
   app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, files: files.cleanup, memories, newId }))

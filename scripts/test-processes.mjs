@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { root } from './build-output.mjs'
 import { createTapResults } from './tap-results.mjs'
 
-const limitMs = 120_000
+const limitMs = 180_000
 // A new process now and then: what tests leave behind in one must not add up.
 const filesPerProcess = 30
 

@@ -2,6 +2,7 @@
 // and the numbers of tests last.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { root } from './build-output.mjs'
 import { runTestFiles } from './test-processes.mjs'
@@ -12,7 +13,8 @@ if (generated.status !== 0) process.exit(generated.status ?? 1)
 const named = process.argv.slice(2).map((path) => resolve(path))
 const files = (named.length > 0 ? named : [join(root, 'test')]).flatMap(testFiles)
 const totals = { passed: 0, failed: 0, skipped: 0 }
-await runTestFiles(files, { jobs: Math.min(2, files.length), onFile: report })
+// One more than there are cores: tests of whole processes mostly wait for them.
+await runTestFiles(files, { jobs: Math.min(availableParallelism() + 1, files.length), onFile: report })
 if (totals.skipped > 0) console.log(`${totals.skipped} skipped`)
 console.log(`${totals.passed} passed, ${totals.failed} failed`)
 process.exitCode = totals.failed > 0 ? 1 : 0

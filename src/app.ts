@@ -25,6 +25,7 @@ import { components } from '../routes/reference/shapes.ts'
 import agUiRoutes from '../routes/v1/ag-ui.ts'
 import agentRoutes from '../routes/v1/agents.ts'
 import approvalRoutes from '../routes/v1/approvals.ts'
+import artifactRoutes from '../routes/v1/artifacts.ts'
 import chatCompletionRoutes from '../routes/v1/chat-completions.ts'
 import fileRoutes from '../routes/v1/files.ts'
 import messageRoutes from '../routes/v1/messages.ts'
@@ -92,6 +93,7 @@ export async function buildApp ({ config, agents, models, integrations = noInteg
     await scope.register(threadRoutes, { prefix: '/v1' })
     await scope.register(messageRoutes, { prefix: '/v1' })
     await scope.register(approvalRoutes, { prefix: '/v1' })
+    await scope.register(artifactRoutes, { prefix: '/v1' })
     await scope.register(threadStreamRoutes, { prefix: '/v1' })
     await scope.register(fileRoutes, { prefix: '/v1' })
     await scope.register(uploadRoutes, { prefix: '/v1' })

@@ -7,6 +7,7 @@ export const tags = [
   { name: 'Chat', description: 'Sending messages and streaming answers' },
   { name: 'Messages', description: 'History, branches and ratings' },
   { name: 'Approvals', description: 'Calls that wait until somebody allows them' },
+  { name: 'Artifacts', description: 'What agents give their users' },
   { name: 'Threads', description: 'Conversations of one user' },
   { name: 'Files', description: 'What users upload' },
   { name: 'Agents', description: 'What can be talked to' },

@@ -32,6 +32,11 @@ export const approvalExample = {
   status: 'pending', reason: null, createdAt, expiresAt: '2026-03-02T09:30:00.000Z', decidedAt: null
 }
 
+export const artifactExample = {
+  id: '0197a3b2-7b22-7c31-8d4e-1f2a3b4c5d6e', threadId, messageId: answerId, runId, name: 'report', data: { title: 'Opening hours', pages: 2 },
+  callId: 'call_2', sourceCallId: null, agentPath: [], createdAt
+}
+
 export const agentExample = {
   id: agentId, key: 'assistant', name: 'Assistant', description: 'Answers questions and does sums.', model: 'openai:gpt-4.1-mini',
   fileUpload: false, vision: false, retrieval: false, suggestions: false

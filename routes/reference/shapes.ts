@@ -73,6 +73,13 @@ export const approvalShape = z.object({
   reason: z.string().nullable(), createdAt: when, expiresAt: when, decidedAt: when.nullable()
 })
 
+export const artifactShape = named('Artifact', z.object({
+  id: z.string(), threadId: z.string(), messageId: z.string(), runId: z.string(), name: z.string(), data: z.unknown(),
+  callId: z.string().describe('Of its part of the message'),
+  sourceCallId: z.string().nullable().describe('The call whose result it shows; null for one that a model submitted'),
+  agentPath: agentPathSchema, createdAt: when
+}))
+
 export const agentShape = named('Agent', z.object({
   id: z.string(), key: z.string(), name: z.string(), description: z.string(), model: z.string(),
   fileUpload: z.boolean(), vision: z.boolean(), retrieval: z.boolean(), suggestions: z.boolean()

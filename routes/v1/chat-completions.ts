@@ -16,7 +16,7 @@ const chatCompletions: RoutePlugin = async (app) => {
     const signal = reply.closeSignal()
     const answer = await app.chat.takeStatelessTurn(request.principal, {
       agentId: model, messages, metadata: undefined,
-      run: { settings, ...(callerInstructions === undefined ? {} : { callerInstructions }) },
+      run: { settings, suggests: false, ...(callerInstructions === undefined ? {} : { callerInstructions }) },
       response: responseFormat === undefined ? undefined : { schema: responseFormat, path: 'response_format' }
     })
     const options = { model: answer.agent?.key ?? model, includeUsage: streamOptions?.include_usage === true, onlyLastStep: responseFormat !== undefined }

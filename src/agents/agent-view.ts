@@ -13,6 +13,6 @@ export interface AgentView {
   readonly suggestions: boolean
 }
 
-export function agentView ({ id, key, name, description, model, fileUpload, vision }: Agent): AgentView {
-  return { id, key, name, description, model, fileUpload, vision, retrieval: false, suggestions: false }
+export function agentView ({ id, key, name, description, model, fileUpload, vision, suggestions }: Agent): AgentView {
+  return { id, key, name, description, model, fileUpload, vision, retrieval: false, suggestions: suggestions !== undefined }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { artifactSchema, type BuildArtifact } from '../artifacts/artifact.ts'
 import { isMemory, type Memory } from '../memories/memory.ts'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
@@ -10,6 +11,7 @@ import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ToolChoice } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import { crewEntrySchema, type CrewMember } from './crew.ts'
+import { suggestionsSchema } from './suggestion-policy.ts'
 import { isPipeline, type Pipeline } from './steps/pipeline.ts'
 
 /** Called once per run; returns the tools that run may use. What it throws costs its own tools only. */
@@ -74,6 +76,10 @@ export const agentSchema = z.strictObject({
   memory: z.union([z.enum(['none', 'database', 'volatile']), z.custom<Memory>(isMemory, 'expected a memory, with the functions recall and remember')]).default('none'),
   /** Names of integrations of the configuration; their tools come after the agent's own. */
   integrations: z.array(z.string()).default([]),
+  /** What its model may give the user by tools of their own: `artifact_<name>`. */
+  artifacts: z.array(artifactSchema).default([]),
+  /** By the name of a tool: what its result is shown as. */
+  toolArtifacts: z.record(z.string(), z.strictObject({ artifact: artifactSchema, build: callable<BuildArtifact>('a function') })).default({}),
   requiredTools: z.array(z.string()).default([]),
   requiredToolsForRun: hook<RequiredToolsHook>(),
   agents: z.array(crewEntrySchema).default([]),
@@ -100,6 +106,8 @@ export const agentSchema = z.strictObject({
   compaction: compactionSchema,
   titleGeneration: z.boolean().default(true),
   titlePrompt: hook<TitlePromptHook>(),
+  /** What the user may want to ask next, behind the answer. */
+  suggestions: suggestionsSchema,
   beforeTool: hook<BeforeToolHook>(),
   afterTool: hook<AfterToolHook>(),
   beforeModel: hook<BeforeModelHook>(),

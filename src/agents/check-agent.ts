@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ModelFacts } from '../models/model-facts.ts'
 import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
+import { unknownSources, withArtifacts } from './check-artifacts.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
 import { issueReasons } from './faults.ts'
@@ -37,12 +38,14 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
   const { data, wrong, reasons } = parseAttributes(attributes)
   const { skills, problems: skillProblems } = checkSkills(data.skills, places)
   const connected = resolveIntegrations(data.integrations, integrations)
-  const listed = withSkillTools(resolveTools(data.tools, tools), skills)
+  const listed = withArtifacts(withSkillTools(resolveTools(data.tools, tools), skills), data)
   // Tools that could not be read, or come when a run starts, may have any name.
-  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && !wrong.has('tools') && !wrong.has('integrations') }
+  const isRead = !(['tools', 'integrations', 'artifacts'] as const).some((name) => wrong.has(name))
+  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && isRead }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const fallbacks = data.fallbackModels.map(resolveModel)
+  const suggestions = resolveSuggestions(data.suggestions, resolveModel)
   const problems = [
     ...reasons,
     ...own.problems,
@@ -52,15 +55,16 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],
     ...fallbacks.flatMap((fallback, index) => 'problem' in fallback ? [`fallbackModels[${index}]: ${fallback.problem}`] : []),
+    ...suggestions.problems,
     ...choiceProblems(data.toolChoice, own)
   ]
   if (problems.length > 0 || 'problem' in model) return failed(problems)
   const fallbackModels = fallbacks.flatMap((fallback) => 'id' in fallback ? [fallback.id] : [])
-  const agent = settleAgent({ ...data, instructions: withCatalogue(data.instructions, skills) }, { model: model.id, fallbackModels, tools: [...own.tools, ...connected.providers] })
-  return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownFacts(agent, factsOf)] }
+  const agent = settleAgent({ ...data, suggestions: suggestions.policy, instructions: withCatalogue(data.instructions, skills) }, { model: model.id, fallbackModels, tools: [...own.tools, ...connected.providers] })
+  return { agent, problems, warnings: [...repeatedModels(agent), ...missingRequired(data.requiredTools, own), ...unknownSources(data, own), ...unknownFacts(agent, factsOf)] }
 }
 
-interface Attributes {
+export interface Attributes {
   readonly data: z.output<typeof agentSchema>
   /** Attributes that are not as they should be; `data` has their defaults, so that the others can be checked further. */
   readonly wrong: ReadonlySet<PropertyKey | undefined>
@@ -77,7 +81,7 @@ function parseAttributes (attributes: object): Attributes {
   return { data, wrong, reasons: issueReasons(parsed.error.issues, known) }
 }
 
-interface OwnTools {
+export interface OwnTools {
   readonly tools: readonly (Tool | ToolProvider)[]
   readonly names: ReadonlySet<string>
   /** False where a provider may bring tools that are known only when a run starts. */
@@ -122,7 +126,8 @@ function withSkillTools (own: OwnTools, skills: readonly Skill[]): OwnTools {
 
 /** A pipeline calls what it needs by itself. */
 function pipelineProblems ({ pipeline, ...data }: Attributes['data']): string[] {
-  const unused = pipeline === undefined ? [] : (['tools', 'skills', 'requiredTools'] as const).filter((name) => typeof data[name] === 'function' || data[name].length > 0)
+  if (pipeline === undefined) return []
+  const unused = (['tools', 'skills', 'requiredTools', 'artifacts', 'toolArtifacts'] as const).filter((name) => typeof data[name] === 'function' || Object.keys(data[name]).length > 0)
   return unused.map((name) => `${name}: an agent of steps has none; its steps call what they need`)
 }
 
@@ -148,10 +153,16 @@ function repeatedModels ({ model, fallbackModels }: Agent): string[] {
   return fallbackModels.flatMap((id, index) => [model, ...fallbackModels.slice(0, index)].includes(id) ? [`fallbackModels[${index}]: "${id}" has been asked before.`] : [])
 }
 
+function resolveSuggestions (asked: Attributes['data']['suggestions'], resolveModel: CheckContext['resolveModel']): { policy: typeof asked, problems: readonly string[] } {
+  if (typeof asked !== 'object' || asked.model === undefined) return { policy: asked, problems: [] }
+  const model = resolveModel(asked.model)
+  return 'problem' in model ? { policy: asked, problems: [`suggestions.model: ${model.problem}`] } : { policy: { ...asked, model: model.id }, problems: [] }
+}
+
 /** What an agent asks for that needs to be known of its model, and is not. */
-function unknownFacts ({ budget, compaction, model, fallbackModels }: Agent, factsOf: CheckContext['factsOf']): string[] {
+function unknownFacts ({ budget, compaction, model, fallbackModels, suggestions }: Agent, factsOf: CheckContext['factsOf']): string[] {
   const windowless = compaction !== undefined && factsOf(model)?.contextWindow === undefined
-  const unpriced = budget?.costUsd === undefined ? [] : [model, ...fallbackModels].filter((id) => factsOf(id)?.prices === undefined)
+  const unpriced = budget?.costUsd === undefined ? [] : [...new Set([model, ...fallbackModels, ...typeof suggestions === 'object' ? [suggestions.model ?? model] : []])].filter((id) => factsOf(id)?.prices === undefined)
   return [
     ...windowless ? [`compaction: nothing is known of the context window of "${model}", so it is off. Say it under "models" of the configuration.`] : [],
     ...unpriced.map((id) => `budget: nothing is known of the price of "${id}", so its calls count as no dollars. Say it under "models" of the configuration.`)

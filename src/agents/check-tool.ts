@@ -10,7 +10,8 @@ export function toolProblems (value: unknown): string[] {
   if (description !== undefined && typeof description !== 'string') problems.push('description: expected text')
   if (execute !== undefined && typeof execute !== 'function') problems.push('execute: expected a function')
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) problems.push('timeoutMs: expected a number greater than 0')
-  if (input !== undefined) problems.push(...inputProblems(input))
+  const problem = input === undefined ? undefined : inputProblem(input)
+  if (problem !== undefined) problems.push(`input: ${problem}`)
   return problems
 }
 
@@ -27,10 +28,11 @@ export function schemaProblem (schema: unknown): string | undefined {
   }
 }
 
-function inputProblems (input: Tool['input']): string[] {
+/** What keeps a value from being the schema of a call's input. */
+export function inputProblem (input: unknown): string | undefined {
   const problem = schemaProblem(input)
-  if (problem !== undefined) return [`input: ${problem}`]
-  const { type = 'object' } = toJsonSchema(input)
+  if (problem !== undefined) return problem
+  const { type = 'object' } = toJsonSchema(input as Tool['input']) // a schema, as just seen
   // Providers take the arguments of a call as one JSON object.
-  return type === 'object' ? [] : [`input: expected the schema of an object, got ${JSON.stringify(type)}`]
+  return type === 'object' ? undefined : `expected the schema of an object, got ${JSON.stringify(type)}`
 }

@@ -55,6 +55,7 @@ function lenientParley (places: () => readonly string[]) {
   return {
     ...parley,
     defineAgent: (definition: parley.AgentDefinition) => attempt(() => parley.defineAgent(definition), { ...definition, kind: 'agent' }),
+    defineArtifact: (definition: parley.ArtifactDefinition<parley.JsonSchema>) => attempt(() => parley.defineArtifact(definition), { ...definition, kind: 'artifact' }),
     defineSkillAgent: (folder: string | URL, definition: parley.SkillAgentDefinition = {}) =>
       attempt(() => parley.defineSkillAgent(findSkillFolder(folder, places()) ?? folder, definition), skillAgentDraft(folder, definition)),
     defineStepsAgent: (definition: parley.StepsAgentDefinition<object>) => attempt(() => parley.defineStepsAgent(definition), { ...stepsAttributes(definition), kind: 'agent' }),

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { artifactTool } from '../artifacts/artifact-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Agent, agentSchema, ToolProvider } from './agent.ts'
 import { crewMember } from './crew.ts'
@@ -8,7 +9,7 @@ export interface Settled {
   /** Full `provider:model`. */
   readonly model: string
   readonly fallbackModels: readonly string[]
-  /** Those of the definition's list, names resolved. */
+  /** Those of the definition's list, names resolved, and then those of its integrations. */
   readonly tools: readonly (Tool | ToolProvider)[]
 }
 
@@ -17,6 +18,7 @@ export function settleAgent ({ tools, toolChoice, agents, ...attributes }: z.out
   return Object.freeze({
     ...attributes,
     ...settled,
+    tools: [...settled.tools, ...attributes.artifacts.map(artifactTool)],
     kind: 'agent',
     id: agentId(attributes.key),
     name: attributes.name ?? attributes.key,

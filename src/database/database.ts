@@ -1,5 +1,6 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import { AppError, isAppError } from '../errors.ts'
+import type { ArtifactStore } from '../artifacts/artifact-store.ts'
 import type { ApprovalStore } from '../approvals/approval-store.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { VersionedMemory } from '../memories/memory.ts'
@@ -10,6 +11,7 @@ import { translate, translating } from './failures.ts'
 import { migrate, readMigrations } from './migrator.ts'
 import { openPostgresql } from './postgresql.ts'
 import { openSqlite } from './sqlite.ts'
+import { createArtifactStore } from './artifact-store.ts'
 import { createApprovalStore } from './approval-store.ts'
 import { createFileStore } from './file-store.ts'
 import { createMemoryStore } from './memory-store.ts'
@@ -33,6 +35,7 @@ export interface Database {
   readonly turns: TurnStore
   readonly files: FileStore
   readonly approvals: ApprovalStore
+  readonly artifacts: ArtifactStore
   readonly memories: VersionedMemory
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
@@ -61,6 +64,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     turns: translating(createTurnStore(connection)),
     files: translating(createFileStore(connection)),
     approvals: translating(createApprovalStore(connection)),
+    artifacts: translating(createArtifactStore(connection)),
     memories: translating(createMemoryStore(connection)),
     ping: async () => {
       try {

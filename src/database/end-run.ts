@@ -3,6 +3,7 @@ import { newId } from '../ids.ts'
 import { inputHash } from '../approvals/approval.ts'
 import { textOf, type MessagePart } from '../messages/parts.ts'
 import type { Checkpoint, TurnEnd, TurnStore } from '../runs/turn-store.ts'
+import { insertArtifacts } from './artifact-rows.ts'
 import type { StoreContext } from './client.ts'
 import type { Executor } from './executor.ts'
 import { retrying } from './failures.ts'
@@ -54,21 +55,23 @@ export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'chec
       if (ended === 0) throw new StaleRun()
       await tx.execute(sql`UPDATE "Message" SET status = 'interrupted', ${partsColumns(parts)}, "errorRef" = ${errorRef}, "completedAt" = ${now}
         WHERE "threadKey" = ${threadKey} AND id = ${run.messageId}`)
+      await insertArtifacts(tx, { threadKey, messageId: run.messageId, runId: run.id }, parts, now)
     })
   }
 }
 
 /**
- * One statement for all runs of a process; a message whose run is not the holder's any more does not match. The message's
- * own status says so too: a statement that had to wait for the end of a run sees the message anew, but not the run, and
- * would put what was said so far in place of the whole.
+ * One statement for all runs of a process; a message whose run is not the holder's any more does not match. Its own status
+ * is asked too: where the statement waits for the transaction that ends the run, PostgreSQL looks at the message again,
+ * but not at the run.
  */
 function saveParts (tx: Executor, holder: string, checkpoints: readonly Checkpoint[]): Promise<{ runId: string }[]> {
   if (checkpoints.length === 0) return Promise.resolve([])
   const rows = toPowerOfTwo(checkpoints.map(({ runId, messageId, parts }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)})`))
   return tx.query<{ runId: string }>(sql`UPDATE "Message" SET parts = saved.column3
     FROM (VALUES ${join(rows)}) AS saved JOIN "Run" r ON r.id = saved.column1
-    WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id AND "Message".status = 'streaming'
+    WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id
+      AND "Message".status = 'streaming'
     RETURNING "Message"."runId"`)
 }
 
@@ -98,6 +101,7 @@ async function completeMessage (tx: Executor, threadKey: string, end: TurnEnd, n
   await tx.execute(sql`UPDATE "Message" SET status = ${end.messageStatus}, ${partsColumns(end.parts)}, "finishReason" = ${end.finishReason ?? null},
     usage = ${JSON.stringify(end.usage)}, "costUsd" = ${end.costUsd ?? null}, "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null}, "completedAt" = ${now}
     WHERE "threadKey" = ${threadKey} AND id = ${end.messageId}`)
+  await insertArtifacts(tx, { threadKey, ...end }, end.parts, now)
 }
 
 async function discardMessage (tx: Executor, threadKey: string, messageId: string): Promise<void> {

@@ -22,7 +22,7 @@ export interface PostgresqlOptions {
 
 /** Connects nothing yet: the first statement does. */
 export function openPostgresql (url: string, { onConnectionError }: PostgresqlOptions): Connection {
-  const { schema, connectionString, max } = settingsOf(url)
+  const { schema, connectionString, max, options } = settingsOf(url)
   const pool = new pg.Pool({
     connectionString,
     max,
@@ -31,7 +31,7 @@ export function openPostgresql (url: string, { onConnectionError }: PostgresqlOp
     keepAlive: true,
     pipeline: true,
     // Statements written by hand name no schema.
-    options: `-c search_path="${schema}"`
+    options: `${options} -c search_path="${schema}"`
   })
   // Without a listener an idle connection that breaks would end the process.
   pool.on('error', onConnectionError)
@@ -48,16 +48,17 @@ export function openPostgresql (url: string, { onConnectionError }: PostgresqlOp
   }
 }
 
-function settingsOf (url: string): { schema: string, connectionString: string, max: number } {
+function settingsOf (url: string): { schema: string, connectionString: string, max: number, options: string } {
   const parsed = new URL(url)
   const schema = parsed.searchParams.get('schema') ?? 'public'
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema)) {
     throw new AppError('configuration_error', 'DATABASE_URL: the schema must be letters, digits and "_", at most 63.')
   }
   const max = Number(parsed.searchParams.get('connection_limit') ?? 10)
-  parsed.searchParams.delete('schema')
-  parsed.searchParams.delete('connection_limit')
-  return { schema, connectionString: parsed.toString(), max }
+  const options = parsed.searchParams.get('options') ?? ''
+  // What the driver finds in the URL replaces what it is told.
+  for (const name of ['schema', 'connection_limit', 'options']) parsed.searchParams.delete(name)
+  return { schema, connectionString: parsed.toString(), max, options }
 }
 
 function migrationsOn (pool: pg.Pool, schema: string): MigrationHost {

@@ -18,6 +18,11 @@ export function attributionOf (event: Pick<RunEventOf<'tool-input-complete'>, 'a
   return Object.keys(parley).length === 0 ? undefined : { parley: toJsonSafe(parley) as Record<string, unknown> }
 }
 
+/** A part that shows what came of another call: for people, who are given it beside the call's own result. */
+export function isShownResult ({ callProviderMetadata }: { readonly callProviderMetadata?: ProviderMetadata | undefined }): boolean {
+  return callProviderMetadata?.['parley']?.['artifactOf'] !== undefined
+}
+
 /** Text, reasoning and steps of a member: never parts of the message of the agent it works for. */
 export function isMemberNarration (event: RunEventBody): boolean {
   if (event.agentPath === undefined || event.agentPath.length === 0) return false

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limitText, serialiseOutput } from '../tools/serialise.ts'
+import { isShownResult } from './attribution.ts'
 import { denialText } from './denial.ts'
 import { isToolPart, toolNameOf, type MessagePart, type ToolPart } from './parts.ts'
 import { attachedId, type Attachment } from './attachment.ts'
@@ -21,8 +22,8 @@ const interrupted = 'This call was interrupted: it has no result.'
 
 /**
  * Stored messages as a model is given them. Every call is followed by its result, also where none was stored; reasoning
- * that its model does not want back, data, calls that the provider ran by itself, and what members did on their own are
- * left out; nothing empty is said.
+ * that its model does not want back, data, calls that the provider ran by itself, artifacts of tools, and what members did
+ * on their own are left out; nothing empty is said.
  */
 export function toModelMessages (messages: readonly HistoryMessage[], options: HistoryOptions): ModelMessage[] {
   const { toolOutputLimit, toolName = (name) => name, attachments = new Map<string, Attachment>() } = options
@@ -37,7 +38,7 @@ export function toModelMessages (messages: readonly HistoryMessage[], options: H
 
   function stepMessages (step: readonly MessagePart[], limit: number): ModelMessage[] {
     const text = joinText(step)
-    const calls = step.filter(isToolPart).filter((part) => !isMemberCall(part) && part.providerExecuted !== true).map((part) => ({ part, callId: uniqueCallId(part.toolCallId), name: toolName(toolNameOf(part)) }))
+    const calls = step.filter(isToolPart).filter((part) => !isMemberCall(part) && !isShownResult(part) && part.providerExecuted !== true).map((part) => ({ part, callId: uniqueCallId(part.toolCallId), name: toolName(toolNameOf(part)) }))
     if (text === '' && calls.length === 0) return []
     const toolCalls = calls.map(({ part, callId, name }): ModelToolCall => ({ callId, toolName: name, arguments: argumentsOf(part) }))
     const results = calls.map(({ part, callId, name }): ModelMessage => ({ role: 'tool', callId, toolName: name, content: limitText(resultOf(part), limit) }))

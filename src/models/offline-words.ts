@@ -22,6 +22,13 @@ export function titleOf (text: string): string {
   return title === '' ? 'New conversation' : title.charAt(0).toUpperCase() + title.slice(1)
 }
 
+/** Questions to go on with, about what the user of a written down conversation has said last. */
+export function suggestionsOf (conversation: string): string[] {
+  const last = [...conversation.matchAll(/^User: (.*)$/gm)].at(-1)?.[1] ?? ''
+  const topic = titleOf(last)
+  return [`Tell me more about: ${topic}`, `Give me an example of: ${topic}`, `What else should I know about: ${topic}?`]
+}
+
 export function numbersIn (text: string): number[] {
   return (text.match(/(?<![\p{L}\p{N}.])-?\d+(\.\d+)?/gu) ?? []).map(Number)
 }

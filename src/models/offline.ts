@@ -5,7 +5,7 @@ import { estimateUsage } from './estimate.ts'
 import type { Model, ModelEvent, ModelRequest, ModelTool } from './model.ts'
 import { replyTo } from './offline-reply.ts'
 import { argumentsFor, sourceOf, toolToCall } from './offline-tools.ts'
-import { titleOf, userTexts } from './offline-words.ts'
+import { suggestionsOf, titleOf, userTexts } from './offline-words.ts'
 import { valueFor } from './schema-value.ts'
 
 /**
@@ -53,7 +53,10 @@ function answerOf (request: ModelRequest): string {
 }
 
 function structured ({ messages }: ModelRequest, schema: NonNullable<ModelRequest['responseSchema']>): string {
-  return JSON.stringify(valueFor(schema, sourceOf(userTexts(messages).at(-1) ?? '', { optional: 'all' })))
+  const asked = userTexts(messages).at(-1) ?? ''
+  const fields = schema['properties']
+  if (asked.startsWith('<conversation>') && typeof fields === 'object' && fields !== null && 'suggestions' in fields) return JSON.stringify({ suggestions: suggestionsOf(asked) })
+  return JSON.stringify(valueFor(schema, sourceOf(asked, { optional: 'all' })))
 }
 
 function nextTurn (): Promise<void> {

@@ -57,7 +57,7 @@ export interface StatelessInput {
   readonly messages: readonly ModelMessage[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   /** What this caller asks for beside the agent's own. */
-  readonly run?: Pick<RunInput, 'callerInstructions' | 'settings'>
+  readonly run?: Pick<RunInput, 'callerInstructions' | 'settings' | 'suggests'>
   /** A JSON schema that the answer must have the shape of, and the name its caller gave it by. */
   readonly response?: { readonly schema: JsonSchema, readonly path: string } | undefined
 }

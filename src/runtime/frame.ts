@@ -14,6 +14,8 @@ export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'princip
   readonly root: Agent
   readonly deps: RunDeps
   readonly slots: MemberSlots
+  /** Whether somebody may follow what it shows, while it runs or later. */
+  readonly isStreamed: boolean
   /** The turn's attachments, for members whose coordinator shares them. */
   readonly attachments: NonNullable<RunInput['attachments']>
 }
@@ -21,7 +23,7 @@ export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'princip
 /** One agent at work in a run: the root, or a member on an errand. */
 export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'useTools' | 'memory'> {
   /** Of the root only: what its caller asks for beside its own. */
-  readonly asked: Pick<RunInput, 'response' | 'callerInstructions' | 'settings'>
+  readonly asked: Pick<RunInput, 'response' | 'callerInstructions' | 'settings' | 'suggests'>
   /** The chain of delegations that leads to this agent; empty for the root. */
   readonly path: AgentPath
   readonly state: RunState
@@ -42,7 +44,7 @@ export function rootFrame (input: RunInput, deps: RunDeps): Frame {
     asked: input,
     path: [],
     state: restored(createRunState(history, { shared, ledger }), resume?.checkpoint.root),
-    run: { runId, threadId, principal, metadata, canSuspend, attachments, root: agent, deps, slots },
+    run: { runId, threadId, principal, metadata, canSuspend, attachments, isStreamed: mode === 'chat', root: agent, deps, slots },
     slot: undefined
   }
 }

@@ -1,6 +1,7 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentPath, RunEventBody } from '../events/run-event.ts'
 import { createOpenEnds } from './open-ends.ts'
+import { createShownArtifacts } from './shown-artifacts.ts'
 import { createSubagentFrame, type MemberStatus } from './subagent-frame.ts'
 
 export interface MemberEventsOptions {
@@ -28,6 +29,7 @@ export function createMemberEvents ({ path, name, show, takesOver, open }: Membe
   openEnds.observe(open)
   // Shown to whoever had to answer them, so the answer is shown too, even where members are hidden.
   const announced = new Set(open.flatMap((event) => 'callId' in event ? [event.callId] : []))
+  const shownArtifacts = createShownArtifacts()
   const frame = show === 'full' ? createSubagentFrame({ frameId: path.map(({ toolCallId }) => toolCallId).join('/'), name }) : undefined
 
   return {
@@ -55,7 +57,9 @@ export function createMemberEvents ({ path, name, show, takesOver, open }: Membe
       case 'text-start': case 'text-delta': case 'text-end': case 'reasoning-start': case 'reasoning-delta': case 'reasoning-end':
       case 'step-start': case 'step-end':
         return show === 'full' ? [event] : []
-      default: return show === 'none' && !('callId' in event && announced.has(event.callId)) ? [] : [event]
+      default:
+        if (show !== 'none' || ('callId' in event && announced.has(event.callId))) return [event]
+        return shownArtifacts(event)
     }
   }
 

@@ -1,3 +1,4 @@
+import { isArtifactTool } from '../artifacts/artifact-tool.ts'
 import { AppError } from '../errors.ts'
 import { estimateUsage } from '../models/estimate.ts'
 import type { Retry } from '../models/call-model.ts'
@@ -270,8 +271,9 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   }
 }
 
-/** A tool that asks one of several members tells which with its input. */
-function attributionOf ({ offered: { tool }, input }: CheckedCall & { ok: true }): { attribution?: { handoff: string } } {
+/** A tool that asks one of several members tells which with its input, one that submits an artifact which that is. */
+function attributionOf ({ offered: { tool }, input }: CheckedCall & { ok: true }): { attribution?: { handoff: string } | { artifact: string } } {
+  if (isArtifactTool(tool)) return { attribution: { artifact: tool.artifact.name } }
   return isCrewTool(tool) && tool.member === undefined ? { attribution: { handoff: tool.delegation(input).agent.name } } : {}
 }
 

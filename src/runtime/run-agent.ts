@@ -9,6 +9,7 @@ import { announcements, approvalsOf, hiddenCalls } from './approval-requests.ts'
 import { agentLoop } from './agent-loop.ts'
 import type { LoopEnd } from './run-loop.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
+import { suggestionsAfter } from './suggestions.ts'
 import { waitingCalls, waitingInputs } from './suspension.ts'
 
 /**
@@ -34,6 +35,9 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
       yield next.value
       next = await loop.next()
     }
+    // The answer is whole: neither its deadline nor a stop takes it back.
+    const offered = await suggestionsAfter(frame, next.value, signal)
+    if (offered.length > 0) yield offered
     yield told(ending(next.value))
   } catch (error) {
     yield told(breaking(deadline.signal.aborted ? deadline.signal.reason : error))

@@ -30,6 +30,8 @@ export interface RunInput {
   readonly settings?: ModelSettings
   /** The answer must be one JSON value of this shape. */
   readonly response?: { readonly schema: JsonSchema, readonly check: (value: unknown) => Checked }
+  /** False where the caller could not show what to ask next; where true or absent the agent decides. */
+  readonly suggests?: boolean
   /** The agent's memory for this turn; absent where it has none, or nothing is stored. */
   readonly memory?: TurnMemory | undefined
   /** The newest message's attachments, for members whose coordinator shares them. */

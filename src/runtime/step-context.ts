@@ -57,7 +57,7 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
       ...hooks, model, fallbacks: question.model === undefined ? fallbacks : [], request, reservation, state, signal, runId,
       toolset: noTools, timeouts: agent.timeouts, holdText: false, log: deps.log, observer: deps.observer
     })
-    const { text, finishReason } = yield * shownOutput(step, (usage) => { asides.push(usage) })
+    const { text, finishReason } = yield * shownOutput(step, (event) => { asides.push(event) })
     if (text === '' && finishReason === 'content-filter') throw new AppError('content_filtered', "The answer was withheld by the provider's content filter.")
     if (text === '' && finishReason !== 'length') throw new AppError('provider_unavailable', 'The model gave an empty answer. Try again.')
     if (shape !== undefined && responseProblem(text, shape) !== undefined) throw new AppError('provider_unavailable', 'The model did not answer in the requested shape.')
@@ -76,7 +76,7 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
   }
 
   async function * askAgent (name: string, task: string): Answer {
-    const shown = shownOutput(options.askAgent(name, task), (usage) => { asides.push(usage) }, path.length + 1)
+    const shown = shownOutput(options.askAgent(name, task), (event) => { asides.push(event) }, path.length + 1)
     let text = ''
     for await (const output of shown) {
       if (typeof output === 'string') text += output

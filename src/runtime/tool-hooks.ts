@@ -1,10 +1,11 @@
 import type { Agent } from '../agents/agent.ts'
+import { isArtifactTool } from '../artifacts/artifact-tool.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 
-/** The tool with the agent's hooks around it. They take part in its time, and what they throw is its failure. */
+/** The tool with the agent's hooks around it. They take part in its time, and what they throw is its failure. Submitting an artifact runs nothing. */
 export function withToolHooks (tool: Tool, { beforeTool, afterTool }: Pick<Agent, 'beforeTool' | 'afterTool'>): Tool {
   const { execute, name: toolName } = tool
-  if (execute === undefined || (beforeTool === undefined && afterTool === undefined)) return tool
+  if (execute === undefined || isArtifactTool(tool) || (beforeTool === undefined && afterTool === undefined)) return tool
   return Object.freeze({ ...tool, execute: hooked })
 
   async function hooked (given: unknown, context: ToolContext): Promise<unknown> {

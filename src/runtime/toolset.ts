@@ -1,8 +1,9 @@
 import { withMemoryTools } from '../memories/memory-tools.ts'
-import { compileSchema, toJsonSchema, type Checked } from '../tools/schema.ts'
+import { checkOfSchema, jsonOfSchema } from '../tools/compiled-schema.ts'
+import type { Checked } from '../tools/schema.ts'
 import { legalName, providerNames } from '../tools/naming.ts'
 import type { ToolProvider } from '../agents/agent.ts'
-import type { JsonSchema, ModelMessage, ModelTool } from '../models/model.ts'
+import type { ModelMessage, ModelTool } from '../models/model.ts'
 import type { Tool } from '../tools/tool.ts'
 import { isCrewTool, type Crew } from './crew-tools.ts'
 import { ToolsUnavailable } from '../tools/tools-unavailable.ts'
@@ -71,7 +72,7 @@ export async function assembleTools ({ tools: sources, ofMemory = [], crew: crew
       continue
     }
     try {
-      offered.set(name, { tool, check: checkOf(tool), spec: { name, description: tool.description, parameters: jsonSchemaOf(tool.input) } })
+      offered.set(name, { tool, check: checkOf(tool), spec: { name, description: tool.description, parameters: jsonOfSchema(tool.input) } })
     } catch (error) {
       log.warn({ err: error, tool: tool.name }, 'a tool has an unusable input schema and is left out')
       unavailable.push({ stage: 'tools', detail: `The tool "${tool.name}" is not available.` })
@@ -106,24 +107,6 @@ function toolsetOf (offered: ReadonlyMap<string, OfferedTool>, names: ReadonlyMa
 }
 
 function checkOf (tool: Tool): (value: unknown) => Checked {
-  const check = compiled(tool.input)
+  const check = checkOfSchema(tool.input)
   return isCrewTool(tool) ? (value) => check(tool.accept(value)) : check
-}
-
-// Compiling a schema is slow and tools outlive runs, so both forms are kept with the schema they came from.
-const checks = new WeakMap<object, (value: unknown) => Checked>()
-const jsonSchemas = new WeakMap<object, JsonSchema>()
-
-function compiled (schema: Tool['input']): (value: unknown) => Checked {
-  return remember(checks, schema, compileSchema)
-}
-
-function jsonSchemaOf (schema: Tool['input']): JsonSchema {
-  return remember(jsonSchemas, schema, toJsonSchema)
-}
-
-function remember<T> (cache: WeakMap<object, T>, schema: Tool['input'], make: (schema: Tool['input']) => T): T {
-  let value = cache.get(schema)
-  if (value === undefined) cache.set(schema, value = make(schema))
-  return value
 }

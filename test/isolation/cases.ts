@@ -64,6 +64,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   'GET /v1/uploads/settings': { stranger: 'own' },
 
   'GET /v1/threads/:threadId/approvals': { stranger: 'missing' },
+  'GET /v1/threads/:threadId/artifacts': { stranger: 'missing' },
   'POST /v1/approvals/:approvalId': { stranger: 'missing', bodies: () => [{ approved: true }, { approved: false, reason: 'Taken' }] },
 
   'GET /v1/runs/:runId': { stranger: 'missing' },

@@ -1,6 +1,7 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import { z } from 'zod'
+import { defineArtifact } from '../../src/artifacts/artifact.ts'
 import { defineTool } from '../../src/tools/tool.ts'
 import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { callersWithKeys, type Caller } from '../helpers/callers.ts'
@@ -28,14 +29,15 @@ export interface World {
 const byId = {
   'test:quick': scriptedModel([['Answer']]),
   'test:slow': scriptedModel([['Slow', { hang: true }]]),
-  'test:gated': scriptedModel([toolCall('c1', 'send', { secret: 'ADAS-INPUT' })])
+  'test:gated': scriptedModel([[...toolCall('c1', 'send', { secret: 'ADAS-INPUT' }), ...toolCall('c2', 'artifact_note', { secret: 'ADAS-ARTIFACT' })]])
 }
 const models = { get: (id: string) => byId[id as keyof typeof byId], defaultModel: 'test:quick' } // the agents name no others
 const send = defineTool({ name: 'send', input: z.object({ secret: z.string() }), needsApproval: true, execute: () => 'sent' })
+const note = defineArtifact({ name: 'note', data: z.object({ secret: z.string() }) })
 const agents = [
   { key: 'quick', model: 'test:quick', fileUpload: true },
   { key: 'slow', model: 'test:slow', fileUpload: true },
-  { key: 'gated', model: 'test:gated', fileUpload: true, tools: [send] }
+  { key: 'gated', model: 'test:gated', fileUpload: true, tools: [send], artifacts: [note] }
 ]
 
 export async function buildWorld (t: Test, provider: TestProvider): Promise<World> {
@@ -60,6 +62,7 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
   await until('what the slow answer says is stored', async () => (await ask(ada, 'GET', '/v1/threads/adas-live/messages?include=streaming')).body.includes('Slow'))
   await ask(ada, 'POST', '/v1/threads/adas-gated/messages', { text: 'ADAS-QUESTION', agentId: 'gated' })
   const { items: [approval] } = (await ask(ada, 'GET', '/v1/threads/adas-gated/approvals')).json()
+  if (!(await ask(ada, 'GET', '/v1/threads/adas-gated/artifacts')).body.includes('ADAS-ARTIFACT')) throw new Error('There is no artifact')
   const adas = await Promise.all(['adas-thread', 'adas-live', 'adas-gated'].map(async (threadId) => {
     const answer = (await ask(ada, 'GET', `/v1/threads/${threadId}/messages?include=streaming`)).json().items[1]
     const uploaded = await ask(ada, 'POST', `/v1/threads/${threadId}/files`, uploadBody('ADAS-FILE'))
@@ -74,7 +77,7 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
     routes, ada, strangers, adas, ownThread, ask,
     async snapshot () {
       const paths = ['/v1/threads', ...adas.flatMap(({ threadId, messageId, runId }) => [
-        `/v1/threads/${threadId}`, `/v1/threads/${threadId}/approvals`, `/v1/threads/${threadId}/files`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
+        `/v1/threads/${threadId}`, `/v1/threads/${threadId}/approvals`, `/v1/threads/${threadId}/artifacts`, `/v1/threads/${threadId}/files`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
       ])]
       return await Promise.all(paths.map(async (path) => {
         const answer = await ask(ada, 'GET', path)

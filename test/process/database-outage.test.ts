@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { chunksOf, getJson, openStream, post, textIn, until } from '../helpers/app.ts'
-import { availableProviders, testDatabaseUrl } from '../helpers/databases.ts'
+import { skipWithoutPostgresql, testDatabaseUrl } from '../helpers/databases.ts'
 import { deployment, ensureBuilt, patienceMs, startService } from '../helpers/process.ts'
 import { oneAgent, slowProvider } from './provider.ts'
 
 t.setTimeout(300_000)
 ensureBuilt()
 
-const skip = (await availableProviders()).find(({ provider }) => provider === 'postgresql')?.skip ?? false
+const skip = await skipWithoutPostgresql()
 
 t.test('a database that goes away fails the running answer, not the process, and is used again when it is back', { skip }, async (t) => {
   const cable = await cableTo(t, await testDatabaseUrl(t, 'postgresql'))

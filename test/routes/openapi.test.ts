@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
+import { defineArtifact } from '../../src/artifacts/artifact.ts'
 import { defineTool } from '../../src/tools/tool.ts'
 import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
@@ -155,6 +156,7 @@ t.test('what the routes answer is what is described', async (t) => {
   await ask('GET /v1/threads/{threadId}', thread)
   await ask('GET /v1/threads/{threadId}', '/v1/threads/thread-none', undefined, 404)
   await ask('PATCH /v1/threads/{threadId}', thread, { title: 'Named', metadata: { a: 1 } })
+  t.match((await ask('GET /v1/threads/{threadId}/artifacts', `${thread}/artifacts`)).value, { items: [{ name: 'sum' }] })
   await ask('GET /v1/threads/{threadId}/usage', `${thread}/usage`)
   await ask('GET /v1/threads/{threadId}/stream', `${thread}/stream`, undefined, 204)
   await ask('POST /v1/threads/{threadId}/stop', `${thread}/stop`)
@@ -216,9 +218,9 @@ t.test('the address under which clients reach the service is in the description'
 
 async function describedApp (t: Test, env: Readonly<Record<string, string>> = {}): Promise<TestApp & { document: Document, routes: readonly Route[] }> {
   const started: TestApp[] = []
-  const model = scriptedModel([toolCall('c1', 'double', { n: 2 }), ['Four']])
+  const model = scriptedModel([[...toolCall('c1', 'double', { n: 2 }), ...toolCall('c2', 'artifact_sum', { n: 4 })], ['Four']])
   const double = defineTool({ name: 'double', input: z.object({ n: z.number() }), execute: ({ n }) => n * 2 })
-  const routes = await routesOf(async () => { started.push(await startApp(t, { model, env, agents: [{ key: 'tester', tools: [double], fileUpload: true }] })) })
+  const routes = await routesOf(async () => { started.push(await startApp(t, { model, env, agents: [{ key: 'tester', tools: [double], artifacts: [defineArtifact({ name: 'sum', data: z.object({ n: z.number() }) })], fileUpload: true }] })) })
   const [service] = started
   if (service === undefined) throw new Error('The service did not start')
   const answer = await service.app.inject('/openapi.json')

@@ -118,9 +118,9 @@ t.test('a second configuration file beside the first is pointed out', async (t) 
 
 t.test('a required tool that the agent lacks is a warning, unless a provider may bring it', async (t) => {
   const registry = await load(t, {
-    'parley.config.mjs': "export default { agents: [{ key: 'a', requiredTools: ['lookup'] }, { key: 'b', requiredTools: ['lookup'], tools: [() => []] }] }\n"
+    'parley.config.mjs': "export default { agents: [{ key: 'a', requiredTools: ['lookup'] }, { key: 'b', requiredTools: ['lookup'], tools: [() => []] }, { key: 'c', requiredTools: ['artifact_note'], artifacts: [{ name: 'note', data: { type: 'object' } }], toolArtifacts: { notes: { artifact: { name: 'x', data: { type: 'object' } }, build () {} } } }] }\n"
   })
-  t.strictSame(registry.warnings, ['parley.config.mjs: agent "a": requiredTools: the agent has no tool "lookup", so nothing is required.'])
+  t.strictSame(registry.warnings, ['parley.config.mjs: agent "a": requiredTools: the agent has no tool "lookup", so nothing is required.', 'parley.config.mjs: agent "c": toolArtifacts: the agent has no tool "notes".'])
 })
 
 t.test('skills are found beside the file that lists them, else beside the configuration, and come with their tools', async (t) => {
@@ -206,6 +206,28 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
     name: 'a wrong attribute does not hide what is wrong with the others',
     files: { 'parley.config.yaml': 'agents: [{ key: a, maxSteps: 0, tools: [x], model: "nowhere:x", toolChoice: { tool: y } }, { key: b, tools: [3], toolChoice: { tool: y } }]\n' },
     lines: [/agent "a": maxSteps: /, /agent "a": tools\[0\]: unknown tool "x"/, /agent "a": model: /, /agent "a": toolChoice: /, /agent "b": tools\[0\]: /]
+  },
+  {
+    name: 'artifacts and suggestions that cannot be what they are said to be',
+    files: {
+      'parley.config.ts': `
+        import { defineArtifact, defineTool, z } from 'parley'
+        const data = z.object({ a: z.string() })
+        const tool = defineTool({ name: 'artifact_mine' })
+        const card = defineArtifact({ name: 'card', data })
+        export default { agents: [
+          { key: 'a', artifacts: [defineArtifact({ name: 'no blanks', data }), { name: 'list', data: { type: 'array' } }, { name: 'none' }], toolChoice: { tool: 'artifact_list' } },
+          { key: 'b', tools: [tool], artifacts: [card, card, { name: 'mine', data }], requiredTools: ['artifact_card'], toolArtifacts: { artifact_mine: { artifact: { name: 'card', data: z.object({}) }, build: () => null } } },
+          { key: 'c', toolArtifacts: { x: { artifact: card, build: 'no' } } },
+          { key: 'd', suggestions: { count: 4 } }, { key: 'e', suggestions: { model: 'nowhere:x' } }
+        ] }`
+    },
+    lines: [
+      /agent "a": artifacts\[0\]\.name: expected letters/, /agent "a": artifacts\[1\]\.data: expected the schema of an object, got "array"/, /agent "a": artifacts\[2\]\.data: expected a zod schema or a JSON schema/,
+      /agent "b": artifacts\[1\]: a second artifact named "card"/, /agent "b": artifacts\[2\]: the agent has a tool "artifact_mine" of its own/, /agent "b": toolArtifacts\.artifact_mine: it is another artifact than the one named "card"/,
+      /agent "c": toolArtifacts\.x\.build: expected a function/,
+      /agent "d": suggestions\.count: /, /agent "e": suggestions\.model: /
+    ]
   },
   {
     name: 'duplicate keys, in one file or in two',

@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { sqltag as sql } from '@prisma/client/runtime/client'
 import pg from 'pg'
 import t from 'tap'
 import { openDatabase, type Database } from '../../../src/database/database.ts'
+import { openPostgresql } from '../../../src/database/postgresql.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { alice, startTurn, takeTurn } from '../../contracts/turns.ts'
-import { availableProviders, openTestDatabase, postgresUrl, testDatabaseUrl } from '../../helpers/databases.ts'
+import { availableProviders, emptyDatabaseUrl, openTestDatabase, postgresUrl, skipWithoutPostgresql, testDatabaseUrl } from '../../helpers/databases.ts'
 
 for (const { provider, skip } of await availableProviders()) {
   t.test(`a database on ${provider}`, { skip }, async (t) => {
     t.test('answers a ping, and keeps what it has over a restart', async (t) => {
-      const url = await testDatabaseUrl(t, provider)
+      const url = await emptyDatabaseUrl(t, provider)
       const first = await openDatabase({ url })
       await first.ping()
       await takeTurn(first, alice, 'kept-over-restart', 'q', 'a')
@@ -41,7 +43,7 @@ for (const { provider, skip } of await availableProviders()) {
   })
 }
 
-const [, postgresql] = await availableProviders()
+const skip = await skipWithoutPostgresql()
 const brokenMessage = { id: 'm1', parentId: 'no-such-parent', role: 'user', parts: [], status: 'completed' } as const
 
 t.test('the folder of a SQLite file is made, and the file keeps foreign keys and WAL in every transaction', async (t) => {
@@ -72,7 +74,7 @@ t.test('a PostgreSQL that does not answer is named without its password, with wh
   t.notMatch(error?.message, /hunter2|\n/)
 })
 
-t.test('a PostgreSQL that has no such database says so', { skip: postgresql?.skip ?? true }, async (t) => {
+t.test('a PostgreSQL that has no such database says so', { skip }, async (t) => {
   const url = new URL(postgresUrl)
   url.pathname = '/no_such_database'
   await t.rejects(openDatabase({ url: url.toString() }), { code: 'storage_unavailable', message: /no_such_database is not reachable \(.*does not exist\)/ })
@@ -82,7 +84,16 @@ t.test('a SQLite file that cannot be opened is named', async (t) => {
   await t.rejects(openDatabase({ url: `file:${t.testdir({ 'a-file': '' })}/a-file/parley.db` }), { code: 'storage_unavailable', message: /a-file\/parley\.db/ })
 })
 
-t.test('connections that PostgreSQL cuts are storage_unavailable at worst, and the next ones work', { skip: postgresql?.skip ?? true }, async (t) => {
+t.test('options in the URL of PostgreSQL are kept beside the schema', { skip }, async (t) => {
+  const url = new URL(await testDatabaseUrl(t, 'postgresql'))
+  url.searchParams.set('options', '-c statement_timeout=12345')
+  const connection = openPostgresql(url.toString(), { onConnectionError: () => {} })
+  t.teardown(() => connection.close())
+  t.strictSame(await connection.driver.query(sql`SELECT current_setting('statement_timeout') AS timeout, current_setting('search_path') AS path`),
+    [{ timeout: '12345ms', path: `"${url.searchParams.get('schema')}"` }])
+})
+
+t.test('connections that PostgreSQL cuts are storage_unavailable at worst, and the next ones work', { skip }, async (t) => {
   const url = new URL(await testDatabaseUrl(t, 'postgresql'))
   // Tells this test's connections from those of tests that run beside it.
   const name = url.searchParams.get('schema') ?? ''

@@ -6,7 +6,7 @@ import { migrate, readMigrations } from '../../../src/database/migrator.ts'
 import { openPostgresql } from '../../../src/database/postgresql.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { driverContract } from '../../contracts/driver.ts'
-import { availableProviders, testDatabaseUrl, type TestProvider } from '../../helpers/databases.ts'
+import { availableProviders, emptyDatabaseUrl, type TestProvider } from '../../helpers/databases.ts'
 
 for (const { provider, skip } of await availableProviders()) {
   t.test(`the driver on ${provider}`, { skip }, async (t) => {
@@ -46,7 +46,7 @@ for (const { provider, skip } of await availableProviders()) {
 }
 
 async function connect (t: Test, provider: TestProvider, { closed = false } = {}): Promise<Connection> {
-  const url = await testDatabaseUrl(t, provider)
+  const url = await emptyDatabaseUrl(t, provider)
   const connection = provider === 'sqlite' ? openSqlite(url) : openPostgresql(url, { onConnectionError: () => {} })
   if (!closed) t.teardown(() => connection.close())
   await migrate(connection.migrations, await readMigrations(provider))

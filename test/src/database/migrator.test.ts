@@ -6,7 +6,7 @@ import { migrate, readMigrations, type Migration } from '../../../src/database/m
 import { openPostgresql } from '../../../src/database/postgresql.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import type { Connection, Provider } from '../../../src/database/client.ts'
-import { availableProviders, testDatabaseUrl } from '../../helpers/databases.ts'
+import { availableProviders, emptyDatabaseUrl, postgresUrl } from '../../helpers/databases.ts'
 
 const emptyMigration = /This is an empty migration/
 
@@ -89,14 +89,14 @@ t.test('replacing a table on SQLite keeps the rows that refer to it, and a broke
 })
 
 async function open (t: Test, provider: Provider): Promise<{ connection: Connection, url: string }> {
-  const url = await testDatabaseUrl(t, provider)
+  const url = await emptyDatabaseUrl(t, provider)
   const connection = provider === 'sqlite' ? openSqlite(url) : openPostgresql(url, { onConnectionError: () => {} })
   t.teardown(() => connection.close())
   return { connection, url }
 }
 
 function adapterOf (provider: Provider, url: string) {
-  return provider === 'sqlite' ? new PrismaLibSql({ url }) : new PrismaPg({ connectionString: url, options: `-c search_path=${schemaOf(url)}` }, { schema: schemaOf(url) })
+  return provider === 'sqlite' ? new PrismaLibSql({ url }) : new PrismaPg({ connectionString: postgresUrl, options: `-c search_path=${schemaOf(url)}` }, { schema: schemaOf(url) })
 }
 
 function schemaOf (url: string): string {

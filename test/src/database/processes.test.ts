@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { alice } from '../../contracts/turns.ts'
-import { availableProviders, openTestDatabase, testDatabaseUrl } from '../../helpers/databases.ts'
+import { availableProviders, emptyDatabaseUrl, openTestDatabase, testDatabaseUrl } from '../../helpers/databases.ts'
 
 for (const { provider, skip } of await availableProviders()) {
   t.test(`a database of several processes on ${provider}`, { skip }, async (t) => {
     t.test('comes up in two processes at once, and both write to it', { timeout: 60_000 }, async (t) => {
-      const url = await testDatabaseUrl(t, provider)
+      const url = await emptyDatabaseUrl(t, provider)
       const children = [start(t, url, ['thread-a-1', 'thread-a-2']), start(t, url, ['thread-b-1', 'thread-b-2'])]
       t.strictSame(await Promise.all(children.map(report)), ['ready', 'ready'])
       await Promise.all(children.map(stop))

@@ -1,0 +1,22 @@
+-- CreateTable
+CREATE TABLE "Artifact" (
+    "threadKey" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "messageId" TEXT NOT NULL,
+    "runId" TEXT NOT NULL,
+    "agentId" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "callId" TEXT NOT NULL,
+    "sourceCallId" TEXT,
+    "agentPath" TEXT NOT NULL,
+    "data" TEXT NOT NULL,
+    "createdAt" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "Artifact_pkey" PRIMARY KEY ("threadKey","id")
+);
+
+-- CreateIndex
+CREATE INDEX "Artifact_threadKey_messageId_idx" ON "Artifact"("threadKey", "messageId");
+
+-- AddForeignKey
+ALTER TABLE "Artifact" ADD CONSTRAINT "Artifact_threadKey_messageId_fkey" FOREIGN KEY ("threadKey", "messageId") REFERENCES "Message"("threadKey", "id") ON DELETE CASCADE ON UPDATE CASCADE;
