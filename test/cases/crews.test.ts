@@ -52,7 +52,7 @@ t.test('T04: a stop reaches a tool and a member whose model speaks without end, 
       await until('the call is aborted', () => signal.aborted, 30_000)
     }
   })
-  const service = await startCaseService(t, upstream, { agents: [caseAgent('S25', { tools: [sleeps], agents: ['S43'], subagentStream: 'full' }), caseAgent('S43'), control] })
+  const service = await startCaseService(t, upstream, { agents: [caseAgent('S25', { tools: [sleeps], agents: ['S43'] }), caseAgent('S43'), control] })
   const threadId = newThreadId()
   const asked = service.ask(threadId, 'Go', { agentId: 'S25' })
   const member = async () => (await service.requests()).find((request) => request.case === 'S43')
