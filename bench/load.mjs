@@ -14,10 +14,10 @@ process.on('message', async ({ job, options }) => {
 })
 
 /**
- * `total` chats, `concurrent` at a time, the first of them begun over `spreadMs`: milliseconds to the first delta of each,
- * and how many deltas came.
+ * `total` chats, `concurrent` at a time with the agents in turn, the first of them begun over `spreadMs`: milliseconds to
+ * the first delta of each, and how many deltas came.
  */
-async function chats ({ url, model, agentId, concurrent, total, turnsPerThread = 1, spreadMs = 0, text = 'Say something.' }) {
+async function chats ({ url, model, agentId, agentIds = [agentId], concurrent, total, turnsPerThread = 1, spreadMs = 0, text = 'Say something.' }) {
   const firstMs = []
   let deltas = 0
   let next = 0
@@ -26,7 +26,7 @@ async function chats ({ url, model, agentId, concurrent, total, turnsPerThread =
     if (spreadMs > 0) await sleep(spreadMs * lane / concurrent)
     for (let index = next++; index < total; index = next++) {
       const id = `bench-${process.pid}-${lane}-${Math.floor(index / turnsPerThread)}-${started.toFixed(0)}`
-      const chat = await stream(url, { id, agentId, model, trigger: 'submit-message', messages: [{ role: 'user', parts: [{ type: 'text', text }] }] })
+      const chat = await stream(url, { id, agentId: agentIds[index % agentIds.length], model, trigger: 'submit-message', messages: [{ role: 'user', parts: [{ type: 'text', text }] }] })
       firstMs.push(chat.firstMs)
       deltas += chat.deltas
     }

@@ -12,6 +12,11 @@ const units = {
   open: 'streams open',
   cpuMsPerTurn: 'CPU per turn, ms',
   turnsPerSecond: 'turns per second',
+  cpuMsPerCrewTurn: 'CPU per turn of a coordinator with four members, ms',
+  cpuMsPerShownTurn: 'CPU per such a turn that shows all its members say, ms',
+  cpuMsPerFourTurns: 'CPU per four turns, one of each member, ms',
+  crewOverPlain: 'crew over plain',
+  shownOverPlain: 'shown crew over plain',
   pagesPerSecond: 'pages per second of one core, thread of 50',
   pagesPerSecondLong: 'pages per second of one core, thread of 10,000',
   shortOverLong: 'cost of a page, long over short'
@@ -24,6 +29,7 @@ const lanes = {
   herd50: '50 such streams begun in the same instant',
   open: '500 streams open and silent',
   turn: '8 stored turns of one delta at a time, four to a thread',
+  crew: 'a coordinator that asks four members at once, against the same four asked directly; 200 deltas of each. The two model calls of the coordinator itself are on top',
   history: 'the newest 50 messages of a thread, read by 4 readers'
 }
 

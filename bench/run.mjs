@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { cpuMs, rssKb, startLoad, startParley, startServer, stop } from './processes.mjs'
 import { judge } from './targets.mjs'
 
-const lanes = { burst, paced50: () => paced(50), paced200: () => paced(200), herd50: () => paced(50, { spreadMs: 0 }), open, turn, history }
+const lanes = { burst, paced50: () => paced(50), paced200: () => paced(200), herd50: () => paced(50, { spreadMs: 0 }), open, turn, crew, history }
 const { rounds, only, json } = options(process.argv.slice(2))
 // A service runs for weeks: until it has answered some thousand times, the compiler costs as much as the work.
 const warmRounds = 4
@@ -86,6 +86,23 @@ async function turn () {
   return await rows(async (target) => {
     const { result, cpu } = await chats(target, { model: 3, concurrent: 8, total: 800, turnsPerThread: 4 })
     return { cpuMsPerTurn: cpu / 800, turnsPerSecond: 800 / result.seconds, firstDeltaP50Ms: quantile(result.firstMs, 0.5) }
+  })
+}
+
+/** All in one process by turns, so that the compiler knows all. */
+async function crew () {
+  const members = [0, 1, 2, 3].map((index) => `bench-member-${index}`)
+  const crewTurns = 80
+  const cpuOf = async (target, agentIds, options) => {
+    const before = cpuMs(target)
+    await target.load.run('chats', { url: `${target.url}/api/chat`, agentIds, ...options })
+    return (cpuMs(target) - before) / crewTurns
+  }
+  return await rows(async (target) => {
+    const cpuMsPerCrewTurn = await cpuOf(target, ['bench-crew'], { concurrent: 4, total: crewTurns })
+    const cpuMsPerShownTurn = await cpuOf(target, ['bench-crew-full'], { concurrent: 4, total: crewTurns })
+    const cpuMsPerFourTurns = await cpuOf(target, members, { concurrent: 16, total: crewTurns * 4 })
+    return { cpuMsPerCrewTurn, cpuMsPerShownTurn, cpuMsPerFourTurns, crewOverPlain: cpuMsPerCrewTurn / cpuMsPerFourTurns, shownOverPlain: cpuMsPerShownTurn / cpuMsPerFourTurns }
   })
 }
 

@@ -5,6 +5,8 @@ export const targets = [
   { lane: 'paced50', label: 'added milliseconds to the first delta, 99th percentile', of: added('firstDeltaP99Ms'), atMost: 25 },
   { lane: 'open', label: 'kilobytes per open stream', of: ({ parley }) => parley.kbPerStream, atMost: 60 },
   { lane: 'turn', label: 'CPU milliseconds per stored turn', of: ({ parley }) => parley.cpuMsPerTurn, atMost: 2 },
+  { lane: 'crew', label: 'CPU of a turn with four members, in turns of four plain agents', of: ({ parley }) => parley.crewOverPlain, atMost: 1.3 },
+  { lane: 'crew', label: 'the same, with all that members say shown', of: ({ parley }) => parley.shownOverPlain, atMost: 1.3 },
   { lane: 'history', label: 'pages of 50 messages per second of one core', of: ({ parley }) => parley.pagesPerSecond, atLeast: 1_000 },
   { lane: 'history', label: 'cost of a page of 10,000 messages, in pages of 50', of: ({ parley }) => parley.shortOverLong, atMost: 1.2 }
 ]

@@ -15,8 +15,8 @@ export const agentReference = {
   }),
   tools: describe({
     id: 'listAgentTools', tag: 'Agents', summary: 'List what an agent can use',
-    description: 'Tools that are known before a run, and the integrations that the caller may use.',
-    answers: { 200: json('Its tools and integrations', agentToolsShape, agentToolsExample) },
+    description: 'Tools that are known before a run, the integrations that the caller may use, and its crew, each member with what it can use itself.',
+    answers: { 200: json('Its tools, integrations and members', agentToolsShape, agentToolsExample) },
     errors: ['not_found']
   }),
   run: describe({

@@ -44,7 +44,7 @@ export const chatReference = {
   }),
   agUi: describe({
     id: 'runAgUi', tag: 'Chat', summary: 'Send a message the way clients of AG-UI do',
-    description: '`threadId` is the thread, which is made on first use. Of `messages` the newest turn is read: what the user says, or results of tool calls.',
+    description: '`threadId` is the thread, which is made on first use. Of `messages` the newest turn is read: what the user says, or results of tool calls; `resume` answers what interrupted the run before.',
     body: { example: { threadId, runId: 'run-1', messages: [{ id: questionExample.id, role: 'user', content: questionExample.parts[0]?.text }], tools: [], context: [], state: {}, forwardedProps: {} } },
     answers: { 200: { ...text('The events of the run. A failure after its beginning is told in the stream.', agUiStreamExample, 'text/event-stream'), headers: idHeaders } }, errors
   }),

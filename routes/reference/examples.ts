@@ -44,7 +44,11 @@ export const agentExample = {
 
 export const agentToolsExample = {
   tools: [{ name: 'look_up_order', label: 'Orders', description: 'The state of an order.' }],
-  integrations: [{ name: 'docs', label: 'Handbook' }]
+  integrations: [{ name: 'docs', label: 'Handbook' }],
+  children: [{
+    toolName: 'researcher', mode: 'request', id: '2d33ff22-b9e9-5fb0-862c-f260ae70061f', name: 'Researcher', description: 'Looks facts up.',
+    tools: [{ name: 'search', label: 'Search', description: '' }], integrations: [], children: []
+  }]
 }
 
 export const runResultExample = { output: 'At ten.', text: 'At ten.', usage, finishReason: 'stop', toolCalls: [] }

@@ -86,10 +86,18 @@ export const agentShape = named('Agent', z.object({
   fileUpload: z.boolean(), vision: z.boolean(), retrieval: z.boolean(), suggestions: z.boolean()
 }))
 
-export const agentToolsShape = named('AgentTools', z.object({
+const toolLists = {
   tools: z.array(z.object({ name: z.string(), label: z.string(), description: z.string() })),
   integrations: z.array(z.object({ name: z.string(), label: z.string() }))
+}
+
+const memberToolsShape: z.ZodType = named('MemberTools', z.object({
+  toolName: z.string().nullable().describe('The tool that asks the member; null where no model asks it'),
+  mode: z.enum(['request', 'handover']), id: z.string(), name: z.string(), description: z.string(), ...toolLists,
+  get children (): z.ZodArray { return z.array(memberToolsShape) }
 }))
+
+export const agentToolsShape = named('AgentTools', z.object({ ...toolLists, children: z.array(memberToolsShape) }))
 
 export const runResultShape = named('RunResult', z.object({
   output: z.unknown(), text: z.string(), usage: usageShape, finishReason: finishReasonSchema,

@@ -2,7 +2,8 @@ import type { Principal } from '../auth/principal.ts'
 import { notFound } from '../errors.ts'
 import type { Integrations } from '../tools/integrations.ts'
 import type { Agent } from './agent.ts'
-import { agentToolsView, agentView, type AgentToolsView, type AgentView } from './agent-view.ts'
+import { agentToolsView, type AgentToolsView } from './agent-tools-view.ts'
+import { agentView, type AgentView } from './agent-view.ts'
 import type { AgentsAndPermissions } from './askable-agent.ts'
 
 /** The agents as callers may know them: without the hidden ones and those they may not view. */
@@ -24,7 +25,7 @@ export function createAgentCatalogue ({ agents, permissions, integrations }: Age
       const agent = get(principal, name)
       return permissions.may(principal, 'manage_agent', agent) ? { ...agentView(agent), instructions: agent.instructions } : agentView(agent)
     },
-    tools: (principal, name) => agentToolsView(get(principal, name), integrations, principal)
+    tools: (principal, name) => agentToolsView(get(principal, name), { agents, integrations, permissions, principal })
   }
 
   function find (principal: Principal, name: string): Agent | undefined {

@@ -100,10 +100,13 @@ export function createAssembler (initial: readonly MessagePart[] = []): Assemble
     parts.push({ type: 'step-start' })
   }
 
-  function startCall ({ callId, toolName, dynamic, handoff, providerExecuted }: RunEventOf<'tool-call-start'>): void {
+  function startCall (event: RunEventOf<'tool-call-start'>): void {
+    const { callId, toolName, dynamic, handoff, providerExecuted } = event
     if (handoff !== undefined) handoffs.set(callId, handoff)
     const part = callOf(callId, toolName, dynamic)
     settle(part, { state: 'input-streaming' })
+    // Already now: what a crash leaves of a member's call must not be taken for the coordinator's.
+    if (event.agentPath !== undefined) part.callProviderMetadata = attributionOf(event, undefined)
     if (providerExecuted === true) part.providerExecuted = true
   }
 

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Agent } from '../agents/agent.ts'
+import { membersFor, type Member } from '../agents/crew-members.ts'
+import { groupToolName, memberToolNames, slugOf } from '../agents/crew-names.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Frame } from './frame.ts'
 
@@ -26,8 +27,6 @@ export interface Crew {
   readonly roster: readonly string[]
 }
 
-export interface Member { readonly agent: Agent, readonly mode: Delegation['mode'] }
-
 export function isCrewTool (tool: Tool): tool is CrewTool {
   return 'delegation' in tool
 }
@@ -40,17 +39,12 @@ export function crewOf (frame: Frame, taken: ReadonlySet<string>): Crew {
   return { tools, roster: members.map(({ agent }) => `- ${agent.name}: ${agent.description}`) }
 }
 
-/** Whom a frame may ask: its crew without itself, duplicates, whom the caller may not view, and those that already wait for this agent further up. */
+/** Whom a frame may ask: those that wait for this agent further up are left out. */
 export function membersOf ({ agent, path, run: { root, principal, deps } }: Frame): readonly Member[] {
-  const above = new Set([root.id, agent.id, ...path.map(({ agentId }) => agentId)])
-  const members = new Map<string, Member>()
-  for (const { key, mode } of agent.crew) {
-    const member = deps.agents.find(key)
-    if (member === undefined || members.has(member.id) || !deps.permissions.may(principal, 'view_agent', member)) continue
-    if (above.has(member.id)) deps.log.debug({ agent: agent.key, member: member.key }, 'a member that waits for this agent is left out')
-    else members.set(member.id, { agent: member, mode })
-  }
-  return [...members.values()]
+  const above = [root.id, ...path.map(({ agentId }) => agentId)]
+  const { members, waiting } = membersFor(agent, { above, agents: deps.agents, mayView: (member) => deps.permissions.may(principal, 'view_agent', member) })
+  for (const member of waiting) deps.log.debug({ agent: agent.key, member: member.key }, 'a member that waits for this agent is left out')
+  return members
 }
 
 const taskSchema = Object.freeze({
@@ -61,15 +55,10 @@ const taskSchema = Object.freeze({
 })
 
 function memberTools (members: readonly Member[], taken: ReadonlySet<string>): CrewTool[] {
-  const slugs = members.map(({ agent }) => slugOf(agent.name))
-  const used = new Set(taken)
+  const names = memberToolNames(members.map(({ agent }) => agent), taken)
   return members.map(({ agent, mode }, index) => {
-    const slug = slugs[index]!
-    const isUnique = !taken.has(slug) && slugs.indexOf(slug) === slugs.lastIndexOf(slug)
-    const name = isUnique ? slug : withHash(slug, agent.id, used)
-    used.add(name)
     return crewTool({
-      name,
+      name: names[index]!, // one for each
       title: agent.name,
       description: describe(agent, mode),
       input: taskSchema,
@@ -87,7 +76,7 @@ function groupTools (members: readonly Member[]): CrewTool[] {
     if (bySlug.size === 0) return []
     const memberOf = (input: unknown) => bySlug.get((input as { agent: string }).agent)! // checked against the enum
     return [crewTool({
-      name: mode === 'request' ? 'delegate' : 'hand_over',
+      name: groupToolName(mode),
       title: undefined,
       description: mode === 'request' ? 'Gives a task to one of the available subagents and returns its report.' : 'Lets one of the available subagents answer the user in your place.',
       input: { ...taskSchema, properties: { agent: { type: 'string', enum: [...bySlug.keys()] }, ...taskSchema.properties }, required: ['agent', 'task'] },
@@ -116,22 +105,4 @@ function withTask (input: unknown): unknown {
   if (typeof input !== 'object' || input === null || 'task' in input || !('prompt' in input)) return input
   const { prompt, ...rest } = input
   return { ...rest, task: prompt }
-}
-
-const maxNameLength = 64
-
-/** A display name as a tool may be called. */
-function slugOf (name: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '')
-  return plain.slice(0, maxNameLength) || `agent_${createHash('sha256').update(name).digest('hex').slice(0, 6)}`
-}
-
-/** By a hash and not a counter: the name does not depend on the order. */
-function withHash (slug: string, id: string, used: ReadonlySet<string>): string {
-  const digits = id.replaceAll('-', '')
-  for (let length = 6; ; length += 2) {
-    const suffix = `_${digits.slice(0, length)}`
-    const name = slug.slice(0, maxNameLength - suffix.length) + suffix
-    if (!used.has(name) || length >= digits.length) return name
-  }
 }

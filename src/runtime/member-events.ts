@@ -1,6 +1,7 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentPath, RunEventBody } from '../events/run-event.ts'
 import { createOpenEnds } from './open-ends.ts'
+import { refusedInput } from './refused-input.ts'
 import { createShownArtifacts } from './shown-artifacts.ts'
 import { createSubagentFrame, type MemberStatus } from './subagent-frame.ts'
 
@@ -54,6 +55,7 @@ export function createMemberEvents ({ path, name, show, takesOver, open }: Membe
   function shown (event: RunEventBody): RunEventBody[] {
     switch (event.type) {
       case 'usage': return [event]
+      case 'tool-input-invalid': return refusedInput(event).flatMap(shown)
       case 'text-start': case 'text-delta': case 'text-end': case 'reasoning-start': case 'reasoning-delta': case 'reasoning-end':
       case 'step-start': case 'step-end':
         return show === 'full' ? [event] : []

@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
+import { depthAllowed } from '../agents/crew-members.ts'
 import { isAppError, RunStopped, toPublicError } from '../errors.ts'
 import type { AgentPath, RunEventBody } from '../events/run-event.ts'
 import type { ModelMessage } from '../models/model.ts'
@@ -72,7 +73,7 @@ function refusalOf ({ run }: Frame, agent: Agent, path: AgentPath): MemberEnd | 
   const refuse = (message: string): MemberEnd => ({ kind: 'failed', code: 'tool_failed', message, cause: undefined })
   // It was offered, but permissions may have changed since.
   if (!run.deps.permissions.may(run.principal, 'view_agent', agent)) return refuse(`The agent "${agent.name}" is not available. Go on without it.`)
-  const maxDepth = Math.min(run.root.maxDepth, agent.maxDepth)
+  const maxDepth = depthAllowed(run.root, agent)
   if (path.length > maxDepth) return refuse(`The agent "${agent.name}" cannot be asked from here: agents may be nested ${maxDepth} deep. Go on without it.`)
   if (!run.slots.begin()) return refuse(`No more agents can be asked in this run: it has asked ${run.slots.begun} already. Answer from what you have.`)
   return undefined

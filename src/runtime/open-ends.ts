@@ -1,5 +1,6 @@
 import type { RunEventBody } from '../events/run-event.ts'
 import type { Batch } from '../streams/batch.ts'
+import { refusedInput } from './refused-input.ts'
 
 export interface OpenEnds {
   observe: (events: Batch<RunEventBody>) => void
@@ -31,7 +32,7 @@ export function createOpenEnds (): OpenEnds {
       const closing: RunEventBody[] = [...blocks].map(([blockId, { type, by }]) => ({ type, blockId, ...by }))
       for (const [callId, { toolName, hasInput, input, by }] of calls) {
         if (hasInput) closing.push({ type: 'tool-error', callId, code: 'tool_failed', message, ...by })
-        else closing.push({ type: 'tool-input-invalid', callId, toolName, input, message, ...by })
+        else closing.push(...refusedInput({ callId, toolName, input, message, ...by }))
       }
       return closing
     },

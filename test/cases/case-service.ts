@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import pino from 'pino'
 import type { Test } from 'tap'
 import { z } from 'zod'
@@ -141,9 +142,17 @@ export async function nothingLeaked (t: Test, service: CaseService, threadId: st
   t.notMatch(shown, /SECRETSECRET/, 'no secret is shown')
   t.notMatch(shown, /(\\n|\n)\s+at |node_modules|SyntaxError|<html/i, 'no stack and no upstream page is shown')
   t.notMatch(service.logged(), /SECRETSECRET/, 'no secret is logged')
+  t.notOk(stored(service.databaseUrl).some((bytes) => bytes.includes('SECRETSECRET')), 'no secret is stored')
 }
 
 /** Waits until the upstream has noticed that its client is gone. */
 export async function upstreamClosed (service: CaseService, withinMs = 2_000): Promise<void> {
   await until('the upstream request is closed', async () => (await service.requests()).every(({ done, closedByClient }) => done || closedByClient), withinMs)
+}
+
+/** All that a database in a file holds, as bytes. */
+function stored (databaseUrl: string): Buffer[] {
+  if (!databaseUrl.startsWith('file:')) return []
+  const path = databaseUrl.slice('file:'.length)
+  return [path, `${path}-wal`].filter((file) => existsSync(file)).map((file) => readFileSync(file))
 }

@@ -12,7 +12,7 @@ const report = await read<Report>('report.json')
 const profile = await read<Profile>('profile.json')
 
 t.test('the page about performance is that of the last report, which has every lane', async (t) => {
-  t.strictSame(Object.keys(report.lanes), ['burst', 'paced50', 'paced200', 'herd50', 'open', 'turn', 'history'])
+  t.strictSame(Object.keys(report.lanes), ['burst', 'paced50', 'paced200', 'herd50', 'open', 'turn', 'crew', 'history'])
   t.equal(await readFile(new URL('../../docs/performance.md', import.meta.url), 'utf8'), performanceDocument(report, profile), 'npm run bench:report')
 })
 

@@ -30,7 +30,14 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   'GET /v1/agents/:agentId': { asks: 'view_agent', stranger: 'own' },
   'GET /v1/agents/:agentId/tools': { asks: 'view_agent', stranger: 'own' },
   'POST /v1/agents/:agentId/run': { asks: 'run', stranger: 'own', bodies: ({ threadId }) => [{ input: 'Hi' }, { input: 'Hi', threadId }] },
-  'POST /v1/agents/:agentId/ag-ui': { asks: 'chat', stranger: 'own', bodies: ({ threadId, runId }) => [{ threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }] },
+  'POST /v1/agents/:agentId/ag-ui': {
+    asks: 'chat',
+    stranger: 'own',
+    bodies: ({ threadId, runId, approvalId }) => {
+      const body = { threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }
+      return [body, { ...body, resume: [{ interruptId: approvalId, status: 'cancelled' }] }]
+    }
+  },
   'GET /v1/models': { asks: 'view_agent', stranger: 'own' },
   'GET /v1/models/:model': { asks: 'view_agent', stranger: 'own' },
   'POST /v1/chat/completions': { asks: 'chat', stranger: 'own', bodies: () => [{ model: 'quick', messages: [{ role: 'user', content: 'Hi' }] }] },

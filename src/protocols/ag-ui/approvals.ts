@@ -4,7 +4,8 @@ export interface OpenApprovals {
   ask: (event: RunEventOf<'approval-requested'>, toolName: string) => void
   /** The call has its result, so nobody is asked any more. */
   settle: (callId: string) => void
-  interrupts: () => readonly object[]
+  /** Of the approvals that are still waited for: a replay announces those that are decided, too. */
+  interrupts: (waitedFor: readonly string[]) => readonly object[]
 }
 
 /** What a client answers an interrupt with. */
@@ -16,7 +17,7 @@ const verdictSchema = {
 
 /** The approvals that a run waits for, as what interrupts it. */
 export function createOpenApprovals (): OpenApprovals {
-  const open = new Map<string, object>()
+  const open = new Map<string, Readonly<Record<string, unknown>> & { readonly id: string }>()
 
   return {
     ask ({ approvalId, callId, expiresAt }, toolName) {
@@ -26,6 +27,6 @@ export function createOpenApprovals (): OpenApprovals {
       })
     },
     settle: (callId) => { open.delete(callId) },
-    interrupts: () => [...open.values()]
+    interrupts: (waitedFor) => [...open.values()].filter(({ id }) => waitedFor.includes(id))
   }
 }

@@ -4,6 +4,7 @@ import type { ToolOutput, TurnRequest } from '../../messages/turn-request.ts'
 import type { WireProfile } from '../../messages/wire.ts'
 import { idSchema, type Path } from '../ai-sdk/decode-message.ts'
 import { isOwnResult } from './message-ids.ts'
+import { decodeResume, type ResumeEntry } from './resume.ts'
 import type { ClientMessage, RunInput } from './run-input.ts'
 import { decodeContent } from './user-content.ts'
 
@@ -19,17 +20,31 @@ export interface RunRequest {
 const propsSchema = z.object({ metadata: z.record(z.string(), z.unknown()) })
 
 /**
- * Reads the newest turn of a checked body: the last message of the user, or what the client answered to calls after it.
- * Throws invalid_request naming each wrong field by its path.
+ * Reads the newest turn of a checked body: the last message of the user, or what the client answered to calls and
+ * interrupts after it. Throws invalid_request naming each wrong field by its path.
  */
-export function decodeRunInput ({ messages, forwardedProps, protocolVersion }: RunInput): RunRequest {
-  const end = endOfTurn(messages)
+export function decodeRunInput ({ messages, forwardedProps, protocolVersion, resume }: RunInput): RunRequest {
   return {
-    turn: turnAt(messages, end),
+    ...resume === undefined || resume === null || resume.length === 0 ? newestTurn(messages) : resumedTurn(messages, resume),
     metadata: propsSchema.safeParse(forwardedProps).data?.metadata,
-    profile: /^[1-9]\d*\.\d+$/.test(protocolVersion ?? '') ? 'full' : 'portable',
-    rewindTo: rewind(messages, end)
+    profile: /^[1-9]\d*\.\d+$/.test(protocolVersion ?? '') ? 'full' : 'portable'
   }
+}
+
+function newestTurn (messages: readonly ClientMessage[]): Pick<RunRequest, 'turn' | 'rewindTo'> {
+  const end = endOfTurn(messages)
+  return { turn: turnAt(messages, end), rewindTo: rewind(messages, end) }
+}
+
+/** A client answers all that interrupted it at once, and has everything up to there. */
+function resumedTurn (messages: readonly ClientMessage[], resume: readonly ResumeEntry[]): Pick<RunRequest, 'turn' | 'rewindTo'> {
+  const { verdicts, issues } = decodeResume(resume)
+  if (issues.length > 0) throw refuse(issues)
+  if (messages.at(-1)?.role !== 'user') return { turn: { kind: 'answers', outputs: resultsAfter(messages, lastQuestion(messages)), verdicts }, rewindTo: undefined }
+  // A new message goes on without what waits: only that can be said of it beside one.
+  const resolved = resume.flatMap(({ status }, index) => status === 'resolved' ? [{ path: `resume.${index}.status`, message: 'expected "cancelled" beside a new message' }] : [])
+  if (resolved.length > 0) throw refuse(resolved)
+  return newestTurn(messages)
 }
 
 /** The index of the last message that the client wrote. Results may stand in any order behind their calls. */
@@ -41,10 +56,17 @@ function endOfTurn (messages: readonly ClientMessage[]): number {
 }
 
 function turnAt (messages: readonly ClientMessage[], end: number): TurnRequest {
-  const question = messages.findLastIndex(({ role }) => role === 'user')
+  const question = lastQuestion(messages)
   if (question === end) return userTurn(messages[end], ['messages', end])
-  const outputs = messages.flatMap((message, index) => index > question && isClientResult(message) ? [resultOf(message, ['messages', index])] : [])
-  return { kind: 'answers', outputs, verdicts: [] }
+  return { kind: 'answers', outputs: resultsAfter(messages, question), verdicts: [] }
+}
+
+function lastQuestion (messages: readonly ClientMessage[]): number {
+  return messages.findLastIndex(({ role }) => role === 'user')
+}
+
+function resultsAfter (messages: readonly ClientMessage[], question: number): ToolOutput[] {
+  return messages.flatMap((message, index) => index > question && isClientResult(message) ? [resultOf(message, ['messages', index])] : [])
 }
 
 function userTurn (message: ClientMessage | undefined, path: Path): TurnRequest {

@@ -157,8 +157,8 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {}, pr
   }
 
   /** Calls that the client answers leave the run completed: an interrupt would have to be answered by name. */
-  function suspension ({ pendingCalls }: RunEventOf<'run-suspended'>): object | undefined {
-    const interrupts = approvals.interrupts()
+  function suspension ({ pendingCalls, approvals: waitedFor }: RunEventOf<'run-suspended'>): object | undefined {
+    const interrupts = approvals.interrupts(waitedFor)
     if (interrupts.length > 0) return { type: 'interrupt', interrupts }
     return profile === 'full' ? { type: 'success', pendingToolCallIds: pendingCalls } : undefined
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { resumeEntrySchema } from './resume.ts'
 
 /**
  * The body of a run: `RunAgentInput` as clients of AG-UI send it. Of `messages` only the newest turn is read: history is
@@ -12,6 +13,8 @@ export const runInputSchema = z.object({
   tools: z.array(z.unknown()).nullish(),
   context: z.array(z.unknown()).nullish(),
   forwardedProps: z.unknown().optional(),
+  /** Answers to what interrupted the run before. */
+  resume: z.array(resumeEntrySchema).nullish(),
   protocolVersion: z.string().nullish()
 })
 

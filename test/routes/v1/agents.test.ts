@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { z } from 'zod'
+import type { AgentDefinition } from '../../../src/agents/agent.ts'
 import { agentId } from '../../../src/agents/ids.ts'
+import { stepsAttributes } from '../../../src/agents/steps/define-steps-agent.ts'
 import { AppError } from '../../../src/errors.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
 import { getJson, startApp, until } from '../../helpers/app.ts'
@@ -46,11 +48,49 @@ t.test('what an agent can use is listed by label, without asking for it', async 
   const list = (id: string) => send(url, 'GET', `/v1/agents/${id}/tools`)
   t.strictSame((await list('full')).json, {
     tools: [{ name: 'own', label: 'My own', description: 'It is mine.' }, { name: 'bare', label: 'bare', description: '' }],
-    integrations: [{ name: 'plain', label: 'plain' }, { name: 'docs', label: 'Handbook' }]
+    integrations: [{ name: 'plain', label: 'plain' }, { name: 'docs', label: 'Handbook' }],
+    children: []
   })
-  t.strictSame((await list(agentId('empty'))).json, { tools: [], integrations: [] })
+  t.strictSame((await list(agentId('empty'))).json, { tools: [], integrations: [], children: [] })
   for (const id of ['ghost', 'nobody']) refused(t, await list(id), { status: 404, code: 'not_found' }, id)
   t.equal(server.heard.length, 0)
+})
+
+t.test('a crew is listed as the children of its coordinator, as deep as it may be asked and by the tools that ask it', async (t) => {
+  const own = defineTool({ name: 'critic', title: 'Own', description: 'No agent.' })
+  const { url, model } = await start(t, [['Done']], [
+    { key: 'desk', maxDepth: 3, tools: [own], agents: ['looker', { agent: 'critic', mode: 'handover' }, 'looker', 'desk', 'stepper'] },
+    { key: 'looker', name: 'Look It Up', description: 'Looks up.', hidden: true, maxDepth: 3, delegation: 'group', agents: ['critic', 'desk', { agent: 'deep', mode: 'handover' }] },
+    { key: 'critic', hidden: true, maxDepth: 3, agents: ['deep'] },
+    { key: 'deep', maxDepth: 3, agents: ['deeper', 'looker'] },
+    { key: 'deeper', maxDepth: 9, agents: ['deepest'] },
+    { key: 'deepest', maxDepth: 9 },
+    stepsAttributes({ key: 'stepper', initial: {}, agents: ['shallow', 'deeper'], steps: [async function * () {}] }),
+    { key: 'shallow', maxDepth: 1 }
+  ])
+  const listed = (await send(url, 'GET', '/v1/agents/desk/tools')).json
+  t.strictSame(outline(listed.children), [
+    ['look_it_up', 'request', 'Look It Up', [
+      ['delegate', 'request', 'critic', [['deep', 'request', 'deep', []]]],
+      ['hand_over', 'handover', 'deep', [['deeper', 'request', 'deeper', []]]]
+    ]],
+    [`critic_${agentId('critic').slice(0, 6)}`, 'handover', 'critic', [['deep', 'request', 'deep', [['deeper', 'request', 'deeper', []], ['look_it_up', 'request', 'Look It Up', []]]]]],
+    ['stepper', 'request', 'stepper', [[null, 'request', 'deeper', [['deepest', 'request', 'deepest', []]]]]]
+  ])
+  const [looker] = listed.children
+  t.match(listed.tools, [{ name: 'critic', label: 'Own' }])
+  t.strictSame({ ...looker, children: [] }, { toolName: 'look_it_up', mode: 'request', id: agentId('looker'), name: 'Look It Up', description: 'Looks up.', tools: [], integrations: [], children: [] })
+  t.equal((await send(url, 'GET', '/v1/agents/looker/tools')).status, 404, 'a hidden one is not there on its own')
+  await send(url, 'POST', '/v1/agents/desk/run', { body: { input: 'x', tools: true } })
+  t.strictSame(model.requests[0]?.tools.map(({ name }) => name), ['critic', ...listed.children.map(({ toolName }: { toolName: string }) => toolName)], 'as the model is told')
+})
+
+t.test('a crew in which everybody knows everybody is listed in bounds', async (t) => {
+  const keys = Array.from({ length: 12 }, (_, index) => `agent-${index}`)
+  const { url } = await start(t, [['Hi']], keys.map((key) => ({ key, maxDepth: 12, agents: keys })))
+  const { text, json } = await send(url, 'GET', '/v1/agents/agent-0/tools')
+  t.equal(json.children.length, 11)
+  t.ok(text.length < 200_000, `${text.length} characters`)
 })
 
 t.test('a run of an input answers with its text and keeps nothing', async (t) => {
@@ -142,13 +182,21 @@ t.test('a stateless run stops when its client leaves', async (t) => {
   await until('the model is let go', () => model.closed() === 1)
 })
 
-async function start (t: Test, script: Parameters<typeof scriptedModel>[0] = [['Hel', 'lo']]) {
+interface Listed { readonly toolName: string | null, readonly mode: string, readonly name: string, readonly children: readonly Listed[] }
+
+/** Names and modes of a listed crew. */
+function outline (children: readonly Listed[]): unknown[] {
+  return children.map(({ toolName, mode, name, children }) => [toolName, mode, name, outline(children)])
+}
+
+async function start (t: Test, script: Parameters<typeof scriptedModel>[0] = [['Hel', 'lo']], others: readonly AgentDefinition[] = []) {
   const model = scriptedModel(script)
   const add = defineTool({ name: 'add', input: z.object({ a: z.number(), b: z.number() }), execute: ({ a, b }) => a + b })
   const agents = [
     { key: 'tester', description: 'It tests.', instructions: 'Do test.', tools: [add] },
     { key: 'ghost', hidden: true },
-    { key: 'shaped', responseFormat: z.object({ n: z.number() }) }
+    { key: 'shaped', responseFormat: z.object({ n: z.number() }) },
+    ...others
   ]
   const { url } = await startApp(t, { model, agents })
   return { url, model }

@@ -90,7 +90,7 @@ t.test('a check looks at each thread', async (t) => {
 
 t.test('an agent that a caller may not view is not there, and one they may only view is refused', async (t) => {
   const agents = [
-    { key: 'tester' },
+    { key: 'tester', agents: ['secret', 'shown'] },
     { key: 'secret', permissions: [hasRole('support')] },
     { key: 'shown', permissions: [forOperations(['chat', 'run', 'manage_agent'], hasRole('support'))], instructions: 'SHOWN-INSTRUCTIONS' }
   ]
@@ -100,6 +100,9 @@ t.test('an agent that a caller may not view is not there, and one they may only 
   t.strictSame((await ask('ada', 'GET', '/v1/models')).body.data.map(({ id }: { id: string }) => id), ['tester', 'shown'])
   for (const path of ['/v1/agents/secret', '/v1/agents/secret/tools', '/v1/models/secret']) t.strictSame([(await ask('ada', 'GET', path)).status, (await ask('sue+support', 'GET', path)).status], [404, 200], path)
   t.strictSame([(await ask('ada', 'GET', '/v1/agents/shown')).body.instructions, (await ask('sue+support', 'GET', '/v1/agents/shown')).body.instructions], [undefined, 'SHOWN-INSTRUCTIONS'], 'its instructions are for those who manage it')
+
+  const crew = async (name: Name) => (await ask(name, 'GET', '/v1/agents/tester/tools')).body.children.map(({ name }: { name: string }) => name)
+  t.strictSame([await crew('ada'), await crew('sue+support')], [['shown'], ['secret', 'shown']], 'nor among the members of a crew')
 
   const conversation = [{ role: 'user', content: 'Hi' }]
   const messages = [userMessage('Hi')]

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { closeParts, createAssembler, isUnanswered } from '../../../src/messages/assembler.ts'
+import { toModelMessages } from '../../../src/messages/history.ts'
 import { messagePartSchema, type MessagePart } from '../../../src/messages/parts.ts'
 import { validateMessages } from '../../helpers/ai-clients.ts'
 import { asJson, assemble, started } from '../../helpers/run-events.ts'
@@ -94,4 +95,12 @@ t.test('a call counts as answered only by a final result', async (t) => {
   t.equal(isUnanswered({ ...call, state: 'output-available', output: 1, preliminary: true }), true)
   t.equal(isUnanswered({ ...call, state: 'output-available', output: 1 }), false)
   t.equal(isUnanswered({ ...call, state: 'output-denied' }), false)
+})
+
+t.test('what a crash leaves of a member’s call is not told to the coordinator’s model as its own', async (t) => {
+  const agentPath = [{ agentId: 'a1', name: 'Researcher', toolCallId: 'd1' }]
+  const left = assemble([started, { type: 'tool-call-start', callId: 'c1', toolName: 'look', agentPath }, { type: 'tool-input-delta', callId: 'c1', delta: '{"at', agentPath }])
+  const parts = closeParts(left, 'The run was interrupted.')
+  t.match(parts, [{ type: 'tool-look', state: 'output-error', callProviderMetadata: { parley: { agent: 'Researcher', parentToolCallId: 'd1' } } }])
+  t.strictSame(toModelMessages([{ role: 'assistant', status: 'interrupted', parts }], { toolOutputLimit: 0 }), [])
 })

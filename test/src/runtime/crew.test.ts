@@ -53,6 +53,15 @@ t.test('two calls of one member in parallel are two frames', async (t) => {
   t.ok(of('text-delta').some(({ agentPath }) => agentPath?.[0]?.toolCallId === 'd1'), 'in full, every part of it')
 })
 
+t.test('a call of a member whose input is refused, or cut short by a stop, is told as the member’s', async (t) => {
+  const { models, model } = modelsOf({ root: [ask('d1', 'researcher'), ['Ok.']], researcher: [toolCall('c1', 'look', { at: 5 }), [...toolCall('c2', 'look', '{"at"').slice(0, 2), { hang: true }]] })
+  const stop = new AbortController()
+  const { of } = await run(t, { model, models, agent: root, crew: [researcher], signal: stop.signal, onEvent: (event) => { if (event.type === 'tool-input-delta' && event.callId === 'c2') stop.abort() } })
+  t.strictSame(of('tool-input-invalid'), [])
+  t.match(of('tool-input-complete').slice(1), [{ callId: 'c1', input: { at: 5 }, agentPath: [{ name: 'Researcher' }] }, { callId: 'c2', agentPath: [{ name: 'Researcher' }] }])
+  t.match(of('tool-error').filter(({ callId }) => callId !== 'd1'), [{ callId: 'c1', message: /at/, agentPath: [{ name: 'Researcher' }] }, { callId: 'c2', agentPath: [{ name: 'Researcher' }] }])
+})
+
 t.test('`none` shows nothing of members but what they cost', async (t) => {
   const { models, model } = modelsOf({ root: [ask('d1', 'researcher'), ['Ok.']], researcher: [toolCall('c1', 'look', { at: 'x' }), ['Report.']] })
   const { events } = await run(t, { model, models, agent: { ...root, subagentStream: 'none' }, crew: [researcher] })

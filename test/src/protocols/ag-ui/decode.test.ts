@@ -46,6 +46,16 @@ t.test('what the client answered to calls since the question is the turn, and wh
   t.strictSame(decode([q1, calling, ownResult, saying]).turn, { kind: 'message', id: 'q1', parts: text('Hi') }, 'a question that was answered is asked again')
 })
 
+t.test('answers to interrupts are verdicts, and results of calls may come with them', async (t) => {
+  const [yes, no] = [{ interruptId: 'i1', status: 'resolved', payload: { approved: true } }, { interruptId: 'i2', status: 'cancelled', payload: { approved: true } }]
+  const verdicts = [{ approvalId: 'i1', approved: true, reason: undefined }, { approvalId: 'i2', approved: false }]
+  for (const [messages, outputs] of [[[], []], [[q1, calling], []], [[q1, calling, answer], red.outputs]] as const) {
+    t.match(decode(messages, { resume: [yes, no] }), { turn: { kind: 'answers', outputs, verdicts }, rewindTo: undefined })
+  }
+  t.strictSame(decode([q1, calling, q1], { resume: [no] }).turn, { kind: 'message', id: 'q1', parts: text('Hi') }, 'a new message denies what waits by itself')
+  for (const resume of [null, undefined, []]) t.strictSame(decode([q1], { resume }).turn, { kind: 'message', id: 'q1', parts: text('Hi') })
+})
+
 t.test('a client that has some of the answer goes back to where the turn ended', async (t) => {
   const system = { id: 's1', role: 'system', content: 'x' }
   t.strictSame(decode([q1, saying]).rewindTo, [q1])
