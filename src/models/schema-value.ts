@@ -8,6 +8,8 @@ export interface ValueSource {
   nextNumber: () => number | undefined
   /** Text for a field of this name. */
   textFor: (name: string) => string
+  /** The things that the words list, for lists of texts. */
+  readonly listed: readonly string[]
   /** The first of `choices` that the words name. */
   choose: (choices: readonly string[]) => string | undefined
   /** Whether the words say no. */
@@ -113,13 +115,21 @@ function objectOf (schema: Bag, context: Context): Bag {
 function arrayOf (schema: Bag, context: Context): unknown[] {
   const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
   const most = Math.min(numeric(schema.maxItems) ?? Infinity, context.depth > maxDepth ? 0 : Infinity)
-  const wanted = Math.max(numeric(schema.minItems) ?? 0, Math.min(most, Math.max(prefix.length, 1)))
+  const texts = prefix.length === 0 && takesText(schema.items, context) ? context.source.listed : []
+  const wanted = Math.max(numeric(schema.minItems) ?? 0, Math.min(most, Math.max(prefix.length, texts.length, 1)))
   const items: unknown[] = []
   for (let at = 0; at < wanted && (at < prefix.length || schema.items !== false); at++) {
-    const item = fill(prefix[at] ?? schema.items, { ...context, depth: context.depth + 1 })
+    const source = texts[at] === undefined ? context.source : { ...context.source, textFor: () => texts[at]! } // as just seen
+    const item = fill(prefix[at] ?? schema.items, { ...context, source, depth: context.depth + 1 })
     items.push(schema.uniqueItems === true ? unlike(item, items, schema.items) : item)
   }
   return items
+}
+
+function takesText (items: unknown, { root }: Context): boolean {
+  if (!isBag(items)) return false
+  const { type, enum: choices } = resolve(items, root)
+  return type === 'string' && choices === undefined
 }
 
 /** Another value of the same kind where this one is in the list already. */
