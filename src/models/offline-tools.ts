@@ -41,6 +41,7 @@ export function sourceOf (text: string, { whole = text, optional }: { whole?: st
   const words = new Set(wordsOf(whole.toLowerCase()))
   return {
     nextNumber: () => numbers.shift(),
+    numbersLeft: () => numbers.length,
     textFor: (name) => afterName(whole, name) ?? quotes.shift() ?? (text === '' ? name || 'nothing' : text),
     listed: listedIn(whole),
     choose: (choices) => choices.find((choice) => speaksOf(whole, choice)),

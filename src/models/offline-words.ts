@@ -45,7 +45,8 @@ export function quotedIn (text: string): string[] {
 /** The things that a text lists behind a colon, as in `each of these: tea, salt and rope`; none where there is one only. */
 export function listedIn (text: string): string[] {
   const colon = text.search(/:\s/)
-  const list = colon === -1 ? '' : text.slice(colon + 1).trim()
+  const rest = colon === -1 ? '' : text.slice(colon + 1).trim()
+  const list = rest.includes('\n') ? rest : rest.split(/[.!?]\s/, 1)[0]! // on one line it ends with its sentence
   const between = list.includes('\n') ? /\n/ : list.includes(';') ? /;/ : /,|\sand\s/
   const things = list.split(between).map((thing) => thing.trim().replace(/^(?:[-*•]|\d+[.)]|and)\s/i, '').replace(/\.$/, '').trim()).filter((thing) => thing !== '')
   return things.length > 1 ? things : []
@@ -66,7 +67,7 @@ export function speaksOf (text: string, name: string): boolean {
 export function withoutName (text: string, name: string): string {
   const phrase = phraseOf(text, name)
   if (phrase === undefined) return text
-  const rest = text.slice(phrase.end).replace(/^[\s:,.;-]+/, '').trim()
+  const rest = text.slice(phrase.end).replace(/^[\s:,.;-]+/, '').replace(/^(?:about|for|of)\s/i, '').trim()
   return rest === '' ? text.slice(0, phrase.start).trim() || text : rest
 }
 

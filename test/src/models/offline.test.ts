@@ -66,7 +66,7 @@ t.test('it answers from what a tool gave and does not call it again in the same 
 t.test('all tools that the words name are called at once, each with the words behind its name; those behind a "then" come later', async (t) => {
   const tools = [tool('price_clerk', { task: { type: 'string' } }), tool('stock_clerk', { task: { type: 'string' } }), tool('stock'), tool('total', { count: { type: 'integer' } })]
   const made = async (text: string, turn: readonly ModelMessage[] = []) => callsOf(await answer({ messages: [user(text), ...turn], tools })).map((call) => [call.name, JSON.parse(call.arguments)])
-  t.strictSame(await made('Ask the stock clerk about lamps and the price clerk about 3 lamps'), [['stock_clerk', { task: 'about lamps' }], ['price_clerk', { task: 'about 3 lamps' }]])
+  t.strictSame(await made('Ask the stock clerk about lamps and the price clerk about 3 lamps'), [['stock_clerk', { task: 'lamps' }], ['price_clerk', { task: '3 lamps' }]])
   const text = 'Tell the price clerk: a lamp, please ask the stock clerk: 2 lamps. Then use total of 5'
   t.strictSame(await made(text), [['price_clerk', { task: 'a lamp' }], ['stock_clerk', { task: '2 lamps' }]])
   t.strictSame(await made(text, [...calledBefore('price_clerk'), ...calledBefore('stock_clerk')]), [['total', { count: 5 }]])
@@ -78,8 +78,9 @@ t.test('a tool that is to be used for each of the things that the words list is 
   const tasks = async (text: string) => callsOf(await answer({ messages: [user(text)], tools })).map((call) => JSON.parse(call.arguments).task)
   t.strictSame(await tasks('Ask the researcher about each of these: the tides, the lighthouse and the fog.'), ['the tides', 'the lighthouse', 'the fog'])
   t.strictSame(await tasks('Ask the researcher about each:\n1. Who built it?\n2. Salt and bread'), ['Who built it?', 'Salt and bread'])
-  t.strictSame(await tasks('Ask the researcher about these: the tides, the fog'), ['about these: the tides, the fog'])
-  t.strictSame(await tasks('Ask the researcher about each tide'), ['about each tide'])
+  t.strictSame(await tasks('Ask the researcher about these: the tides, the fog'), ['these: the tides, the fog'])
+  t.strictSame(await tasks('Ask the researcher about each tide'), ['each tide'])
+  t.strictSame(await tasks('Ask the researcher about each: tides, fog. Be brief, and quick.'), ['tides', 'fog'])
   t.equal((await tasks(`Ask the researcher about each: ${'a, '.repeat(40)}b`)).length, 8)
 })
 
@@ -137,6 +138,9 @@ for (const [name, schema] of Object.entries(schemas)) {
 t.test('a schema is filled from the words', async (t) => {
   const schema = toJsonSchema(z.object({ count: z.number(), quote: z.string(), colour: z.enum(['red', 'blue']) }))
   t.strictSame(JSON.parse(textOf(await answer({ messages: [user('I saw 7 blue boats named "Nina"')], responseSchema: schema }))), { count: 7, quote: 'Nina', colour: 'blue' })
+  const lists = toJsonSchema(z.object({ names: z.array(z.string()), ages: z.array(z.number()).max(2) }))
+  t.strictSame(JSON.parse(textOf(await answer({ messages: [user('Of 36, 40 and 41 years: Ada, Grace and Lin')], responseSchema: lists }))), { names: ['Ada', 'Grace', 'Lin'], ages: [36, 40] })
+  t.strictSame(JSON.parse(textOf(await answer({ messages: [user('Ada')], responseSchema: lists }))), { names: ['Ada'], ages: [1] })
 })
 
 t.test('a title is a few of the telling words', async (t) => {
