@@ -84,6 +84,8 @@ const fields: ReadonlyArray<{ readonly method: string, readonly path: string, re
     { body: { message: user({ parts: undefined }) }, field: 'message.parts' },
     { body: { text: 1 }, field: 'text' },
     { body: { text: '' }, field: 'text' },
+    { body: { text: 'x', messages: [user()] }, field: 'text' },
+    { body: { text: 'x', message: user() }, field: 'text' },
     { body: { text: 'x', metadata: 'x' }, field: 'metadata' },
     { body: { text: 'x', agentId: 1 }, field: 'agentId' },
     { body: { text: 'x', messageId: 1 }, field: 'messageId' },

@@ -56,6 +56,7 @@ function turnOf (body: ChatBody): TurnRequest {
     return { kind: 'regenerate', ...(messageId === undefined ? {} : { messageId }), ...(fallbackId === undefined ? {} : { fallbackId }) }
   }
   if (newest === undefined) return textTurn(body)
+  if (body.text !== undefined) throw refuse(['text'], `expected either "text" or "${newest.path[0]}": what both say would be lost in part`)
   const { value, path } = newest
   const { id, role = 'user', parts } = check(newestSchema, value, path)
   if (role === 'user') return userTurn({ id, replaces: messageId, parts: accept(decodeUserParts(parts, [...path, 'parts'])) })
