@@ -13,9 +13,11 @@ export function readFeatures (page) {
   })
 }
 
-/** How many tests of a file have this name. */
+/** How many tests of a file have this name. One that is spelled out goes before those that are put together. */
 export function testsNamed (source, name) {
-  return titlesIn(source).filter((title) => fits(title, name, source)).length
+  const named = titlesIn(source).filter((title) => fits(title, name, source))
+  const spelledOut = named.filter((title) => title.length === 1)
+  return (spelledOut.length > 0 ? spelledOut : named).length
 }
 
 function readReference (text) {
@@ -24,7 +26,7 @@ function readReference (text) {
   return { file, name }
 }
 
-/** The texts of a name, between which the test puts something in. */
+/** For each test the texts of its name, between which it puts something in. */
 function titlesIn (source) {
   const titles = source.matchAll(/\bt\.test\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`|(\w+),)/g)
   return Array.from(titles, ([, single, double, template, variable]) => {

@@ -22,6 +22,9 @@ const shown = []
 const notShown = []
 // What each file of tests says of the tree as it is.
 const untouched = new Map()
+const copies = new Set()
+process.once('exit', () => { for (const folder of copies) rmSync(folder, { recursive: true, force: true }) })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 await Promise.all(Array.from({ length: Math.min(availableParallelism(), 2) }, inACopy))
 console.log(`${shown.length} shown, ${notShown.length} not shown`)
@@ -29,21 +32,18 @@ process.exitCode = notShown.length > 0 || shown.length === 0 ? 1 : 0
 
 async function inACopy () {
   const folder = copyOfTheTree()
-  try {
-    const { runTestFiles } = await import(pathToFileURL(join(folder, 'scripts/test-processes.mjs')).href)
-    const run = async (file) => {
-      const lines = []
-      await runTestFiles([join(folder, file)], { jobs: 1, onFile: (result) => { lines.push(...result.lines) } })
-      return lines
-    }
-    for (let feature = waiting.shift(); feature !== undefined; feature = waiting.shift()) report(feature, await prove(feature, folder, run))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  const { runTestFiles } = await import(pathToFileURL(join(folder, 'scripts/test-processes.mjs')).href)
+  const run = async (file) => {
+    const lines = []
+    await runTestFiles([join(folder, file)], { jobs: 1, onFile: (result) => { lines.push(...result.lines) } })
+    return lines
   }
+  for (let feature = waiting.shift(); feature !== undefined; feature = waiting.shift()) report(feature, await prove(feature, folder, run))
 }
 
 function copyOfTheTree () {
   const folder = mkdtempSync(join(tmpdir(), 'parley-proof-'))
+  copies.add(folder)
   for (const name of readdirSync(root)) if (!notCopied.has(name)) cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir')
   return folder
