@@ -59,9 +59,11 @@ export async function assembleTools ({ tools: sources, ofMemory = [], crew: crew
     }
   }))
   const offered = new Map<string, OfferedTool>()
-  const others = withMemoryTools(gathered.flat(), ofMemory)
+  const own = gathered.flat()
+  const others = withMemoryTools(own, ofMemory)
   const crew = crewFor(new Set(others.map(({ name }) => name)))
-  const all = [...others, ...crew.tools]
+  // What a memory adds, and does not put in the place of another tool, comes last.
+  const all = [...others.slice(0, own.length), ...crew.tools, ...others.slice(own.length)]
   const { tools, unavailable: refused } = await choose?.(all) ?? { tools: all, unavailable: [] }
   unavailable.push(...refused)
   const names = providerNames(tools.map((tool) => tool.name))

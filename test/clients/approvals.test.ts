@@ -1,7 +1,7 @@
 import t from 'tap'
 import { z } from 'zod'
 import { defineTool } from '../../src/tools/tool.ts'
-import { getJson, startApp } from '../helpers/app.ts'
+import { getJson, post, startApp, textIn } from '../helpers/app.ts'
 import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
 import { assertAgreement, atRest, historyOf, openChat, shown, showsText } from './live-chat.ts'
 
@@ -119,4 +119,24 @@ t.test('a re-posted message whose input was altered is refused, and a forged ver
   }
   t.strictSame(done, [])
   t.equal((await repost({ to: 'ada', copies: 1 }, id)).status, 200, 'as the person saw it, with what the schema fills in')
+})
+
+t.test('a verdict in a message that is posted again after it was decided moves nothing, and shows how it is', async (t) => {
+  const { done, tool } = gated()
+  const model = scriptedModel([send('c1', 'ada'), ['Not sent.']])
+  const server = await startApp(t, { model, agents: [{ key: 'tester', tools: [tool] }] })
+  const live = await openChat('ai6', server, { id: 'stale-verdicts' })
+  await live.chat.sendMessage({ text: 'Send it' })
+  const [, answer] = live.chat.messages
+  const id = approvalOf(answer?.parts, 'c1')
+  const repost = async (approved: boolean) => await post(`${server.url}/api/chat`, {
+    id: 'stale-verdicts', messages: [{ ...answer, parts: [{ type: 'tool-send', toolCallId: 'c1', state: 'approval-responded', input: { to: 'ada', copies: 1 }, approval: { id, approved } }] }]
+  })
+  for (const approved of [false, false, true]) {
+    const { status, chunks } = await repost(approved)
+    t.equal(status, 200)
+    t.equal(textIn({ chunks }), 'Not sent.')
+  }
+  t.strictSame(done, [])
+  t.equal(model.requests.length, 2)
 })

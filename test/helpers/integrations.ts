@@ -19,10 +19,12 @@ export interface ConfiguredAppOptions {
   readonly model?: Model
   readonly env?: Readonly<Record<string, string>>
   readonly log?: FastifyBaseLogger
+  /** One of its own when absent. */
+  readonly databaseUrl?: string
 }
 
 /** The service with a configuration file, as it is when it was started. */
-export async function startConfigured (t: Test, { config: source, model, env = {}, log }: ConfiguredAppOptions): Promise<ConfiguredApp> {
+export async function startConfigured (t: Test, { config: source, model, env = {}, log, databaseUrl }: ConfiguredAppOptions): Promise<ConfiguredApp> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-configured-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'parley.config.mjs'), `export default ${source}\n`)
@@ -30,7 +32,7 @@ export async function startConfigured (t: Test, { config: source, model, env = {
   const createModels = () => ({ get: () => model as Model, defaultModel: model?.id ?? '', problem: () => undefined }) // asked only where there is one
   const registry = await loadRegistry({ config, cwd: folder, env, log, ...(model === undefined ? {} : { createModels }) })
   const { models, integrations, permissions } = registry
-  const app = await buildApp({ config, agents: registry, models, integrations, permissions, database: await openDatabase({ url: await testDatabaseUrl(t) }), ...(log === undefined ? {} : { log }) })
+  const app = await buildApp({ config, agents: registry, models, integrations, permissions, database: await openDatabase({ url: databaseUrl ?? await testDatabaseUrl(t) }), ...(log === undefined ? {} : { log }) })
   t.teardown(() => app.close())
   return { app, registry, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }

@@ -107,3 +107,26 @@ t.test('the budget of the root stops a member before the call that would go beyo
   t.equal(textIn(await post(`${thread}/messages`, { text: 'Again' })), 'From what there is.')
   t.strictSame(upstream.calls.slice(asked).map(({ model }) => model), ['root', 'a', 'b', 'a', 'root'], 'with a budget of its own')
 })
+
+t.test('the text of a member that takes over is stored once, and told to the coordinator once on the next turn', async (t) => {
+  const upstream = await startScriptedUpstream(t, {
+    root: [{ text: 'I pass you on.', calls: [ask('d1', 'a')] }],
+    a: [{ calls: [{ id: 'c1', name: 'look' }] }, { text: 'The sea is blue.' }],
+    calm: [{ text: 'Calm.' }]
+  })
+  const look = defineTool({ name: 'look', input: z.object({}), execute: () => 'SEEN-BY-MEMBER' })
+  const { url } = await startApp(t, { models: upstream.models, agents: [{ key: 'root', agents: [{ agent: 'a', mode: 'handover' }] }, { key: 'a', model: 'script:a', tools: [look] }, { key: 'calm', model: 'script:calm' }] })
+  const thread = `${url}/v1/threads/handed-over`
+  t.equal(textIn(await post(`${thread}/messages`, { text: 'Go', agentId: 'root' })), 'I pass you on.The sea is blue.')
+  const { items: [, answer] } = await getJson(`${thread}/messages`)
+  t.equal(JSON.stringify(answer.parts).split('The sea is blue.').length, 2)
+  t.match(answer.parts.find(({ toolCallId }: { toolCallId?: string }) => toolCallId === 'd1'), { output: { handedOver: true } })
+
+  await fetch(thread, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"agentId":"calm"}' })
+  await post(`${thread}/messages`, { text: 'And now?' })
+  const told = upstream.askedOf('calm')[0]?.messages ?? []
+  t.strictSame(told.map(({ role }) => role), ['system', 'user', 'assistant', 'tool', 'user'])
+  t.match(told[3], { content: '{"handedOver":true}' })
+  t.equal(JSON.stringify(told).split('The sea is blue.').length, 2)
+  t.notMatch(JSON.stringify(told), /SEEN-BY-MEMBER/)
+})

@@ -127,6 +127,15 @@ t.test('steps recall and remember by themselves', async (t) => {
   t.strictSame([textIn(await ask('a')), textIn(await ask('b'))], ['knew 0', 'knew 3'])
 })
 
+t.test('the memory of an agent of steps is not prepared', async (t) => {
+  const asked: string[] = []
+  const memory: Memory = { prepare: () => { asked.push('prepare'); return [] }, recall: () => { asked.push('recall'); return [] }, remember: () => { asked.push('remember') } }
+  const steps = stepsAttributes<{ known: number }>({ key: 'tester', memory, initial: { known: 0 }, steps: [recall((_state, messages) => ({ known: messages.length })), remember(() => said('x')), async function * () { yield 'Done.' }] })
+  const { ask } = await serve(t, steps, [['never']])
+  t.equal(textIn(await ask('a')), 'Done.')
+  t.strictSame(asked, ['recall', 'remember'])
+})
+
 async function serve (t: Test, agent: Partial<AgentDefinition>, script: ReadonlyArray<readonly ScriptStep[]>, provider?: TestProvider) {
   const model = scriptedModel(script)
   const { url } = await startApp(t, { model, agents: [{ key: 'tester', ...agent }], databaseUrl: await testDatabaseUrl(t, provider) })

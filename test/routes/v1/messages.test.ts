@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createChat } from '../../helpers/ai-clients.ts'
-import { getJson, post, startApp, until } from '../../helpers/app.ts'
+import { getJson, post, read, startApp, until } from '../../helpers/app.ts'
 import { scriptedModel } from '../../helpers/scripted-model.ts'
 import { refused, send } from '../request.ts'
 
@@ -143,6 +143,19 @@ t.test('an answer is rated, rated again and no more, and history shows it', asyn
   t.equal(await rating(), undefined)
   t.equal((await send(url, 'DELETE', path)).status, 204, 'withdrawing again changes nothing')
   refused(t, await send(url, 'PUT', `/v1/threads/thread-one/messages/${question.id}/rating`, { body: { rating: 1 } }), { status: 404, code: 'not_found' }, 'a question is not rated')
+})
+
+t.test('one id leads from the first event of an answer to its row, its rating and its deletion', async (t) => {
+  const { url, messages, say } = await start(t)
+  const { chunks } = await say('Hello')
+  const id = String(chunks.find(({ type }) => type === 'start')?.['messageId'])
+  const { items: [, answer] } = await getJson(messages)
+  t.equal(answer.id, id)
+  const { body } = await read(await fetch(`${url}/v1/runs/${answer.metadata.runId}/events`))
+  t.match(body, `"type":"message-start","messageId":"${id}"`)
+  t.match((await send(url, 'PUT', `/v1/threads/thread-one/messages/${id}/rating`, { body: { rating: 1 } })).json, { messageId: id })
+  t.equal((await send(url, 'DELETE', `/v1/threads/thread-one/messages/${id}`)).status, 204)
+  t.strictSame(texts(await getJson(messages)), ['Hello'])
 })
 
 t.test('a message that is being written is shown on request, and cannot be deleted', async (t) => {

@@ -8,6 +8,17 @@ t.test('defineAgent fills in the defaults and freezes', async (t) => {
   t.throws(() => Object.assign(agent, { key: 'other' }), TypeError)
 })
 
+t.test('what an agent does not say is the default', async (t) => {
+  t.match(defineAgent({ key: 'demo' }), {
+    aliases: [], description: '', fallbackModels: [], modelSettings: {}, skills: [], memory: 'none', integrations: [], artifacts: [], toolArtifacts: {}, requiredTools: [],
+    agents: [], delegation: 'tools', maxDepth: 2, maxMemberCalls: 24, memberConcurrency: 4, shareAttachments: false, subagentStream: 'tools', needsApproval: false,
+    fileUpload: false, vision: false, toolChoice: 'auto', toolTimeoutMs: 120_000, stopWhen: [], titleGeneration: true, onDisconnect: 'continue', protocol: 'ai-sdk', wireProfile: 'portable',
+    meta: {}, directAccess: false, abstract: false
+  })
+  for (const name of ['model', 'maxHistory', 'maxSteps', 'maxToolCalls', 'responseFormat', 'budget', 'compaction', 'suggestions'] as const) t.equal(defineAgent({ key: 'demo' })[name], undefined, name)
+  t.strictSame(defineAgent({ key: 'demo', meta: { team: ['a'] } }).meta, { team: ['a'] }, 'what is said of it stays as it is')
+})
+
 t.test('a defined agent can be spread as the base of another', async (t) => {
   const base = defineAgent({ key: 'base', abstract: true, description: 'Both', maxSteps: 3, timeouts: { idleMs: 10 } })
   const derived = defineAgent({ ...base, key: 'derived', abstract: false })

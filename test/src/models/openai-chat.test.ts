@@ -236,6 +236,18 @@ t.test('a call whose connection breaks comes out incomplete before the error', a
   t.match(error, { code: 'provider_unavailable' })
 })
 
+t.test('comments that keep a connection alive are no life of the model', async (t) => {
+  const { baseURL } = await startUpstream(t, (incoming, response) => {
+    incoming.resume()
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk({ content: 'Half' }))
+    const beat = setInterval(() => { response.write(': keepalive\n\n') }, 10)
+    response.on('close', () => { clearInterval(beat) })
+  })
+  const { events, error } = await hear(callModel(modelAt(baseURL), request, { ...live(), timeouts: { firstTokenMs: 5_000, idleMs: 60 } }))
+  t.equal(textOf(events), 'Half')
+  t.match(error, { code: 'provider_timeout' })
+})
+
 t.test('what arrives in one piece is one batch', async (t) => {
   const { baseURL } = await startUpstream(t, (incoming, response) => {
     incoming.resume()

@@ -115,6 +115,7 @@ t.test('depth is capped by the root and by the member, cycles are not offered', 
   const refused = await run(t, { ...two, agent: { ...root, agents: ['a'] }, crew: chain })
   t.match(refused.of('tool-error'), [{ callId: 'd3', message: /nested 2 deep/ }])
   t.strictSame(two.models['test:a']!.requests[0]!.tools.map(({ name }) => name), ['b'], 'the root waits for it already')
+  t.match(refused.log.find(({ message }) => /is left out/.test(message)), { level: 'debug', fields: { agent: 'a', member: 'root' } })
 
   const three = modelsOf(scripts)
   const allowed = await run(t, { ...three, agent: { ...root, agents: ['a'], maxDepth: 3 }, crew: chain })
@@ -197,6 +198,22 @@ t.test('a member that a limit stops is truncated, and one that says all is compl
   const { of } = await run(t, { model, models, agent: { ...root, subagentStream: 'full' }, crew: [researcher] })
   t.match(of('subagent-end'), [{ status: 'truncated', text: 'What I have.' }])
   t.strictSame(models['test:researcher']!.requests.at(-1)?.tools, [], 'the sixth call of the model has no tools')
+})
+
+t.test('a member makes six calls of tools at most where it says nothing else, and one batch is no way around', async (t) => {
+  const batch = Array.from({ length: 8 }, (_, index) => toolCall(`c${index}`, 'look', { at: String(index) })).flat()
+  const { models, model } = modelsOf({ root: [ask('d1', 'researcher'), ['Ok.']], researcher: [batch, ['What I have.']] })
+  const { of } = await run(t, { model, models, agent: root, crew: [researcher] })
+  t.equal(of('tool-output').filter(({ agentPath }) => agentPath !== undefined).length, 6)
+  t.match(of('tool-error'), [{ callId: 'c6', message: /limit of tool calls/ }, { callId: 'c7' }])
+})
+
+t.test('the time of the run is the time of its members, whatever they say of theirs', async (t) => {
+  const { models, model } = modelsOf({ root: [ask('d1', 'researcher')], researcher: [['I begin', { hang: true }]] })
+  const { of, end } = await run(t, { model, models, agent: { ...root, timeouts: { totalMs: 40 } }, crew: [{ ...researcher, timeouts: { totalMs: 60_000 } }] })
+  t.match(end, { type: 'run-failed', code: 'provider_timeout' })
+  t.match(of('tool-error'), [{ callId: 'd1' }])
+  t.equal(models['test:researcher']!.closed(), 1)
 })
 
 t.test('the policy of the root decides on gated calls at every depth; one that throws denies', async (t) => {

@@ -2,7 +2,8 @@ import t from 'tap'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import { noUsage } from '../../../src/events/usage.ts'
-import type { Resume } from '../../../src/runtime/suspension.ts'
+import type { Resume, Suspension } from '../../../src/runtime/suspension.ts'
+import { delay } from '../../../src/streams/abort.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
 import { compileSchema, toJsonSchema } from '../../../src/tools/schema.ts'
 import { scriptedModel, toolCall } from '../../helpers/scripted-model.ts'
@@ -73,6 +74,25 @@ t.test('a model that calls on at its limit is not obeyed, and the user is told',
   const talking = scriptedModel([call('c1'), ['So far: x', ...call('c2')]])
   const input = { mode: 'headless', canSuspend: false } as const
   t.equal((await run(t, { model: talking, agent: { tools: [echo], maxSteps: 2 }, input })).text, 'So far: x', 'a program gets what the model said, where it said something')
+})
+
+t.test('a run goes on where the model called something, whatever it says why it stopped, and ends where it did not', async (t) => {
+  for (const reason of ['stop', 'other', 'length', 'content-filter'] as const) {
+    const model = scriptedModel([[...call('c1'), { type: 'finish', reason }], ['Done.']])
+    t.equal((await run(t, { model, agent: { tools: [echo] } })).text, 'Done.', reason)
+  }
+  const model = scriptedModel([['I call nothing.', { type: 'finish', reason: 'tool-calls' }], ['never']])
+  const { end, text } = await run(t, { model, agent: { tools: [echo] } })
+  t.equal(text, 'I call nothing.')
+  t.equal(model.requests.length, 1)
+  t.match(end, { type: 'run-completed' })
+})
+
+t.test('a chat may ask its model a hundred times', async (t) => {
+  const model = scriptedModel(Array.from({ length: 120 }, (_, n) => call(`c${n}`)))
+  await run(t, { model, agent: { tools: [echo] } })
+  t.equal(model.requests.length, 100)
+  t.strictSame(model.requests.at(-1)?.tools, [])
 })
 
 t.test('a batch never goes beyond the limit of tool calls; what is left out is answered with the reason', async (t) => {
@@ -201,6 +221,16 @@ t.test('a filtered answer is marked as such, empty or not', async (t) => {
 t.test('a continued message shows the answers it got before anything else', async (t) => {
   const { events } = await run(t, { model: scriptedModel([['Thanks.']]), input: { resume: resumed } })
   t.match(events.slice(0, 3), [{ type: 'message-start', continued: true }, { type: 'tool-output', callId: 'c0' }, { type: 'step-start' }])
+})
+
+t.test('the clock of a run stands still while it waits', async (t) => {
+  let kept: Suspension | undefined
+  const agent = { tools: [defineTool({ name: 'ask' })], timeouts: { totalMs: 150 } }
+  await run(t, { model: scriptedModel([toolCall('c1', 'ask')]), agent, input: { onSuspend: (suspension) => { kept = suspension } } })
+  await delay(160)
+  const { checkpoint } = JSON.parse(JSON.stringify(kept))
+  const resume = { checkpoint, verdicts: new Map(), outputs: new Map([['c1', { callId: 'c1', output: 1 }]]) }
+  t.match(await run(t, { model: scriptedModel([[{ waitMs: 1 }, 'Thanks.']]), agent, input: { resume } }), { text: 'Thanks.', end: { type: 'run-completed' } })
 })
 
 t.test('a provider of tools is asked once per run, with who asks; one that fails costs its own tools only', async (t) => {
