@@ -34,7 +34,7 @@ export const briefing = defineStepsAgent<Briefing>({
           You write a briefing of three sentences at most.
           Use what was collected and nothing else.
         `,
-        messages: `${topic}\n\nCollected: ${JSON.stringify({ time, books, request })}`
+        messages: `${topic}\n\nCollected: ${JSON.stringify({ books, time, request })}`
       })
     })
   ]

@@ -1,7 +1,9 @@
 import fp from 'fastify-plugin'
+import { createAgentCatalogue, type AgentCatalogue } from '../src/agents/agent-catalogue.ts'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
 import { createApprovalService, type ApprovalService } from '../src/approvals/approval-service.ts'
 import { createArtifactService, type ArtifactService } from '../src/artifacts/artifact-service.ts'
+import type { Permissions } from '../src/auth/permissions.ts'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import type { FileService } from '../src/files/file-service.ts'
@@ -20,12 +22,14 @@ import { createRunService, type RunService } from '../src/runs/run-service.ts'
 import { createStartTurn } from '../src/runs/start-turn.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
 import { createSummaryCache } from '../src/runtime/summary-cache.ts'
+import { createThreadAccess } from '../src/threads/thread-access.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
 import type { Integrations } from '../src/tools/integrations.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     agents: AgentRegistry
+    catalogue: AgentCatalogue
     database: Database
     approvals: ApprovalService
     artifacts: ArtifactService
@@ -44,11 +48,12 @@ export interface ServicesOptions {
   readonly agents: AgentRegistry
   readonly models: ModelRegistry
   readonly integrations: Integrations
+  readonly permissions: Permissions
   readonly database: Database
 }
 
 /** Builds what the routes use, from the parts the process was given; ends it with the app. */
-export default fp<ServicesOptions>(async (app, { config, agents, models, integrations, database: untimed }) => {
+export default fp<ServicesOptions>(async (app, { config, agents, models, integrations, permissions, database: untimed }) => {
   const { log } = app
   const database = app.metrics.timeStores(untimed)
   const { turns } = database
@@ -59,24 +64,26 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   const checkpointer = createCheckpointer({ turns, holder, log })
   const observer = observeWith(app.tracing === undefined ? [app.metrics.runs] : [app.metrics.runs, app.tracing.runs])
   const { toolOutputLimit, subagentDigestLimit, approvalTtlMs } = config
-  const deps = { models, agents, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer, summaries: createSummaryCache() }
-  const files = openFiles({ config, agents, database, holder, newId, log })
+  const access = createThreadAccess({ permissions, store: database.threads })
+  const deps = { models, agents, permissions, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer, summaries: createSummaryCache() }
+  const files = openFiles({ config, agents, access, database, holder, newId, log })
   const { attachments } = files
   const memories = createMemories({ agents, database: database.memories })
   const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, memories, historyToolOutputLimit: config.historyToolOutputLimit })
-  const chat = createChat({ agents, turns, runs: runRegistry, recovery, holder, deps, newId, attachments, startTurn })
-  const approvals = createApprovalService({ store: database.approvals, chat, log })
+  const chat = createChat({ agents, permissions, access, turns, runs: runRegistry, recovery, holder, deps, newId, attachments, startTurn })
+  const approvals = createApprovalService({ store: database.approvals, access, chat, log })
 
   app.decorate('agents', agents)
+  app.decorate('catalogue', createAgentCatalogue({ agents, permissions, integrations }))
   app.decorate('database', database)
   app.decorate('integrations', integrations)
   app.decorate('runRegistry', runRegistry)
   app.decorate('chat', chat)
   app.decorate('approvals', approvals)
-  app.decorate('artifacts', createArtifactService({ store: database.artifacts, agents, log }))
-  app.decorate('headless', createHeadlessService({ agents, chat, deps, newId }))
-  app.decorate('runs', createRunService({ turns, runs: runRegistry, chat }))
-  app.decorate('threads', createThreadService({ store: database.threads, turns, agents, chat, files: files.cleanup, memories, newId }))
+  app.decorate('artifacts', createArtifactService({ store: database.artifacts, access, agents, log }))
+  app.decorate('headless', createHeadlessService({ agents, permissions, chat, deps, newId }))
+  app.decorate('runs', createRunService({ turns, access, runs: runRegistry, chat }))
+  app.decorate('threads', createThreadService({ store: database.threads, access, turns, agents, permissions, chat, files: files.cleanup, memories, newId }))
   app.decorate('files', files.service)
 
   await recovery.sweep()

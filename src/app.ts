@@ -35,6 +35,7 @@ import threadRoutes from '../routes/v1/threads.ts'
 import threadStreamRoutes from '../routes/v1/thread-stream.ts'
 import uploadRoutes from '../routes/v1/uploads.ts'
 import type { AgentRegistry, ModelRegistry } from './agents/registry.ts'
+import { createPermissions, type Permissions } from './auth/permissions.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
 import { noIntegrations, type Integrations } from './tools/integrations.ts'
@@ -45,6 +46,8 @@ export interface AppOptions {
   readonly models: ModelRegistry
   /** Closed with the app; none when absent. */
   readonly integrations?: Integrations
+  /** Who may do what; the defaults when absent. */
+  readonly permissions?: Permissions
   /** Closed with the app. */
   readonly database: Database
   /** Silent when absent. */
@@ -52,7 +55,7 @@ export interface AppOptions {
 }
 
 /** The whole service, ready to listen or to be injected into. Every replaceable part is an option. */
-export async function buildApp ({ config, agents, models, integrations = noIntegrations, database, log }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp ({ config, agents, models, integrations = noIntegrations, permissions = createPermissions(), database, log }: AppOptions): Promise<FastifyInstance> {
   const app = Fastify({
     ...(log === undefined ? {} : { loggerInstance: log }),
     bodyLimit: config.maxBodyBytes,
@@ -80,7 +83,7 @@ export async function buildApp ({ config, agents, models, integrations = noInteg
   await app.register(closeSignal)
   await app.register(streamReply, { heartbeatMs: config.heartbeatMs })
   await app.register(uploads, { config })
-  await app.register(services, { config, agents, models, integrations, database })
+  await app.register(services, { config, agents, models, integrations, permissions, database })
   await app.register(readiness)
 
   await app.register(openapi, { config, tags, components })

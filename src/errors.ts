@@ -45,6 +45,8 @@ export interface ErrorDetails {
   readonly runId?: string
   /** What there is already, in place of what was refused. */
   readonly existingId?: string
+  /** What was not allowed. */
+  readonly operation?: string
 }
 
 export interface PublicError {
@@ -93,6 +95,11 @@ export function invalidRequest (message: string, issues: readonly ErrorIssue[] =
 /** The same words for "does not exist" and "is not yours", so that neither can be told from the other. */
 export function notFound (what: string): AppError {
   return new AppError('not_found', `No such ${what}.`)
+}
+
+/** Only for what the caller may see: of everything else it is told that there is no such thing. */
+export function permissionDenied (operation: string): AppError {
+  return new AppError('permission_denied', 'You are not allowed to do this.', { details: { operation } })
 }
 
 export function threadBusy (runId: string): AppError {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { describe, json } from './describe.ts'
 import { agentExample, agentToolsExample, runResultExample } from './examples.ts'
 import { agentShape, agentToolsShape, pageShape, runResultShape } from './shapes.ts'
@@ -9,7 +10,7 @@ export const agentReference = {
   }),
   get: describe({
     id: 'getAgent', tag: 'Agents', summary: 'Read one agent',
-    answers: { 200: json('The agent', agentShape, agentExample) },
+    answers: { 200: json('The agent, with its instructions for callers who manage it', agentShape.extend({ instructions: z.string().optional() }), agentExample) },
     errors: ['not_found']
   }),
   tools: describe({

@@ -41,7 +41,7 @@ type ErrorWire = 'own' | 'openai'
 
 /** What callers of a route for known callers are told; it is spread into the route's schema. */
 export function describe ({ errors = [], ...description }: Description, wire: ErrorWire = 'own'): Described {
-  return described(description, ['invalid_request', 'unauthenticated', ...errors, 'rate_limited', 'unknown', 'storage_unavailable'], wire)
+  return described(description, ['invalid_request', 'unauthenticated', 'permission_denied', ...errors, 'rate_limited', 'unknown', 'storage_unavailable'], wire)
 }
 
 /** The same for a route that everybody may call. */

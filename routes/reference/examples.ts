@@ -10,7 +10,7 @@ const createdAt = '2026-03-01T09:30:00.000Z'
 const usage = { input: 42, output: 9, reasoning: 0, cachedRead: 0, cacheWrite: 0 }
 
 export const threadExample = {
-  id: threadId, agentId, title: 'Opening hours on Sunday', metadata: { shop: 'north' }, archived: false, headId: answerId,
+  id: threadId, ownerId: 'ada', agentId, title: 'Opening hours on Sunday', metadata: { shop: 'north' }, archived: false, headId: answerId,
   messageCount: 2, createdAt, updatedAt: '2026-03-01T09:30:02.000Z', lastMessageAt: '2026-03-01T09:30:02.000Z'
 }
 

@@ -21,7 +21,7 @@ export const fileReference = {
     description: 'One part `file` for each. They are read afterwards; `status` tells how that goes. A single file that is refused is an error with a status of its own.',
     body: { schema: z.object({ file: z.array(z.file()) }), example: { file: ['city,visitors\nBern,120\n'] }, contentType: 'multipart/form-data' },
     answers: { 202: json('What became of each file', z.object({ items: z.array(z.union([fileShape, refusedShape])) }), { items: [{ ...fileExample, status: 'pending', facts: {} }, refusedExample] }) },
-    errors: ['permission_denied', 'not_found', 'conflict', 'payload_too_large', 'file_unsupported']
+    errors: ['not_found', 'conflict', 'payload_too_large', 'file_unsupported']
   }),
   list: describe({
     id: 'listFiles', tag: 'Files', summary: 'List the files of a thread',

@@ -24,7 +24,8 @@ export const errorShape = named('Error', z.object({
     issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     reason: z.string().optional(),
     runId: z.string().optional(),
-    existingId: z.string().optional()
+    existingId: z.string().optional(),
+    operation: z.string().optional()
   }).optional()
 }))
 
@@ -35,7 +36,7 @@ export const openaiErrorShape = named('OpenAIError', z.object({
 export const usageShape = named('Usage', usageSchema.clone())
 
 export const threadShape = named('Thread', z.object({
-  id: z.string(), agentId: z.string(), title: z.string().nullable(), metadata, archived: z.boolean(), headId: z.string().nullable(),
+  id: z.string(), ownerId: z.string(), agentId: z.string(), title: z.string().nullable(), metadata, archived: z.boolean(), headId: z.string().nullable(),
   messageCount: z.number().int(), createdAt: when, updatedAt: when, lastMessageAt: when.nullable()
 }))
 

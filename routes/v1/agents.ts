@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { agentToolsView } from '../../src/agents/agent-tools-view.ts'
 import { agentView } from '../../src/agents/agent-view.ts'
-import { notFound } from '../../src/errors.ts'
 import { decodeConversation } from '../../src/protocols/ai-sdk/decode-conversation.ts'
 import { agentReference } from '../reference/agents.ts'
 import { agentParams, metadataField, pageQuery, text, threadIdField } from '../schemas/fields.ts'
@@ -18,25 +16,17 @@ const runBody = z.object({
 }).refine((body) => (body.input === undefined) !== (body.messages === undefined), { message: 'expected either "input" or "messages"', path: ['input'] })
 
 const agents: RoutePlugin = async (app) => {
-  app.get('/agents', { schema: { ...agentReference.list, querystring: pageQuery } }, async ({ query }) => pageOf(app.agents.list().map(agentView), query))
+  app.get('/agents', { schema: { ...agentReference.list, querystring: pageQuery } }, async ({ query, principal }) => pageOf(app.catalogue.list(principal).map(agentView), query))
 
-  app.get('/agents/:agentId', { schema: { ...agentReference.get, params: agentParams } }, async ({ params }) => agentView(shownAgent(params.agentId)))
+  app.get('/agents/:agentId', { schema: { ...agentReference.get, params: agentParams } }, async ({ params, principal }) => app.catalogue.view(principal, params.agentId))
 
-  app.get('/agents/:agentId/tools', { schema: { ...agentReference.tools, params: agentParams } }, async ({ params, principal }) => {
-    return agentToolsView(shownAgent(params.agentId), { agents: app.agents, integrations: app.integrations, principal })
-  })
+  app.get('/agents/:agentId/tools', { schema: { ...agentReference.tools, params: agentParams } }, async ({ params, principal }) => app.catalogue.tools(principal, params.agentId))
 
   app.post('/agents/:agentId/run', { schema: { ...agentReference.run, params: agentParams, body: runBody } }, async (request, reply) => {
     const { input, messages, ...rest } = request.body
     const conversation = input === undefined ? decodeConversation(messages, ['messages']) : [{ role: 'user', content: input } as const]
     return await app.headless.run(request.principal, { agentId: request.params.agentId, messages: conversation, threadId: rest.threadId, responseFormat: rest.responseFormat, tools: rest.tools, metadata: rest.metadata }, reply.closeSignal())
   })
-
-  function shownAgent (id: string) {
-    const agent = app.agents.find(id)
-    if (agent === undefined || agent.hidden) throw notFound('agent')
-    return agent
-  }
 }
 
 export default agents

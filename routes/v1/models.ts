@@ -11,11 +11,11 @@ const modelParams = z.object({ model: text.max(200) })
 const models: RoutePlugin = async (app) => {
   asOpenAI(app)
 
-  app.get('/models', { schema: openaiReference.models }, async () => ({ object: 'list', data: app.agents.list().map(modelView) }))
+  app.get('/models', { schema: openaiReference.models }, async ({ principal }) => ({ object: 'list', data: app.catalogue.list(principal).map(modelView) }))
 
-  app.get('/models/:model', { schema: { ...openaiReference.model, params: modelParams } }, async ({ params }) => {
-    const agent = app.agents.find(params.model)
-    if (agent === undefined || agent.hidden) throw notFound('model')
+  app.get('/models/:model', { schema: { ...openaiReference.model, params: modelParams } }, async ({ params, principal }) => {
+    const agent = app.catalogue.find(principal, params.model)
+    if (agent === undefined) throw notFound('model')
     return modelView(agent)
   })
 }

@@ -11,10 +11,8 @@ const threadStream: RoutePlugin = async (app) => {
     return running === undefined ? reply.code(204).send() : sendReply(reply, running, request.query)
   })
 
-  app.post('/threads/:threadId/stop', { schema: { ...chatReference.stop, params: threadParams } }, async (request) => {
-    await app.threads.get(request.principal, request.params.threadId)
-    return { runId: await app.chat.stop(request.principal, request.params.threadId) ?? null }
-  })
+  app.post('/threads/:threadId/stop', { schema: { ...chatReference.stop, params: threadParams } }, async (request) =>
+    ({ runId: await app.threads.stop(request.principal, request.params.threadId) ?? null }))
 }
 
 export default threadStream

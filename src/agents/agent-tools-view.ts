@@ -1,3 +1,4 @@
+import type { Permissions } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { IntegrationView, Integrations } from '../tools/integrations.ts'
 import type { Agent } from './agent.ts'
@@ -23,13 +24,14 @@ export interface MemberToolsView extends AgentToolsView, Pick<Agent, 'id' | 'nam
 export interface ToolsViewContext {
   readonly agents: Pick<AgentRegistry, 'find'>
   readonly integrations: Pick<Integrations, 'list'>
+  readonly permissions: Pick<Permissions, 'may'>
   readonly principal: Principal
 }
 
 // Every way to a member is listed, and where all know all there are more of them than anybody reads.
 const maxMembers = 500
 
-export function agentToolsView (root: Agent, { agents, integrations, principal }: ToolsViewContext): AgentToolsView {
+export function agentToolsView (root: Agent, { agents, integrations, permissions, principal }: ToolsViewContext): AgentToolsView {
   let left = maxMembers
   return viewOf(root, [])
 
@@ -40,7 +42,7 @@ export function agentToolsView (root: Agent, { agents, integrations, principal }
   }
 
   function childrenOf (agent: Agent, above: readonly string[], taken: ReadonlySet<string>): MemberToolsView[] {
-    const { members } = membersFor(agent, { above, agents })
+    const { members } = membersFor(agent, { above, agents, mayView: (member) => permissions.may(principal, 'view_agent', member) })
     const names = toolNames(agent, members, taken)
     const path = [...above, agent.id]
     const within = members.flatMap((member, index) => path.length > depthAllowed(root, member.agent) ? [] : [{ ...member, toolName: names[index] ?? null }])

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { artifactSchema, type BuildArtifact } from '../artifacts/artifact.ts'
+import { permissionListSchema } from '../auth/permission-entry.ts'
 import { isMemory, type Memory } from '../memories/memory.ts'
 import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
@@ -117,6 +118,8 @@ export const agentSchema = z.strictObject({
   protocol: z.enum(protocolNames).default('ai-sdk'),
   wireProfile: z.enum(wireProfiles).default('portable'),
   meta: z.record(z.string(), z.unknown()).default({}),
+  /** In place of the list that the configuration has for agents. */
+  permissions: permissionListSchema.optional(),
   hidden: z.boolean().default(false),
   directAccess: z.boolean().default(false),
   abstract: z.boolean().default(false)

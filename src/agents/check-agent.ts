@@ -3,6 +3,7 @@ import type { ModelFacts } from '../models/model-facts.ts'
 import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
 import { unknownSources, withArtifacts } from './check-artifacts.ts'
+import { ownerlessProblems } from './check-permissions.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
 import { issueReasons } from './faults.ts'
@@ -51,6 +52,7 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
     ...own.problems,
     ...skillProblems,
     ...pipelineProblems(data),
+    ...ownerlessProblems('agents', data.permissions).map((problem) => `permissions${problem}`),
     ...connected.problems,
     ...format === undefined ? [] : [`responseFormat: ${format}`],
     ...'problem' in model ? [`model: ${model.problem}`] : [],

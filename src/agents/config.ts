@@ -1,15 +1,18 @@
 import { z } from 'zod'
+import type { Domain } from '../auth/operation.ts'
+import type { PermissionEntry } from '../auth/permission-entry.ts'
 import type { modelFactsSchema } from '../models/model-facts.ts'
 import type { providerSchema } from '../models/providers.ts'
 import type { IntegrationDefinition } from '../tools/integration.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AgentDefinition, DefinedAgent } from './agent.ts'
 
-/** The shape of a configuration; its agents, tools, integrations, providers and models are checked one by one afterwards, so that all mistakes are found. */
+/** The shape of a configuration; its agents, tools, integrations, permissions, providers and models are checked one by one afterwards, so that all mistakes are found. */
 export const configSchema = z.strictObject({
   agents: z.array(z.unknown(), 'expected a list of agents, or of files that define them'),
   tools: z.array(z.unknown(), 'expected a list of tools made by defineTool').default([]),
   integrations: z.record(z.string(), z.unknown(), 'expected integrations by name').default({}),
+  permissions: z.record(z.string(), z.unknown(), 'expected lists of permissions by domain').default({}),
   providers: z.record(z.string(), z.unknown(), 'expected providers by name').default({}),
   models: z.record(z.string(), z.unknown(), 'expected models by id').default({}),
   defaultModel: z.string().min(1).optional(),
@@ -33,6 +36,8 @@ export interface ParleyConfig {
   tools?: readonly Tool[]
   /** Servers whose tools agents may have, by the name they are listed by. */
   integrations?: Readonly<Record<string, IntegrationDefinition>>
+  /** Who may do what; each list in place of the domain's default, see docs/permissions.md. */
+  permissions?: Readonly<Partial<Record<Domain, readonly PermissionEntry[]>>>
   providers?: Readonly<Record<string, ProviderDefinition>>
   /** What is known of models, by `provider:model` or a plain model id of the provider `openai`. */
   models?: Readonly<Record<string, ModelDefinition>>

@@ -8,16 +8,18 @@ export interface CrewPlace {
   /** The ids of the agents that lead to this one. */
   readonly above: readonly string[]
   readonly agents: Pick<AgentRegistry, 'find'>
+  /** Whether the caller may know of a member; of one that they may not nothing is said. */
+  readonly mayView: (member: Agent) => boolean
 }
 
 /** An agent's crew without itself and duplicates; `waiting` are those of it that already wait for this agent further up. */
-export function membersFor (agent: Agent, { above, agents }: CrewPlace): { readonly members: readonly Member[], readonly waiting: readonly Agent[] } {
+export function membersFor (agent: Agent, { above, agents, mayView }: CrewPlace): { readonly members: readonly Member[], readonly waiting: readonly Agent[] } {
   const blocked = new Set([...above, agent.id])
   const members = new Map<string, Member>()
   const waiting: Agent[] = []
   for (const { key, mode } of agent.crew) {
     const member = agents.find(key)
-    if (member === undefined || members.has(member.id)) continue
+    if (member === undefined || members.has(member.id) || !mayView(member)) continue
     if (blocked.has(member.id)) waiting.push(member)
     else members.set(member.id, { agent: member, mode })
   }

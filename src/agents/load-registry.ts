@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { createPermissions, type Permissions } from '../auth/permissions.ts'
 import type { Config } from '../config.ts'
 import { createModelRegistry } from '../models/providers.ts'
 import { createEgress } from '../tools/egress.ts'
@@ -8,6 +9,7 @@ import type { Agent } from './agent.ts'
 import { builtInConfig } from './built-in.ts'
 import { checkAgents, checkModels, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
 import { checkIntegrations, type IntegrationContext } from './check-integrations.ts'
+import { checkPermissions } from './check-permissions.ts'
 import { collectEntries } from './collect-entries.ts'
 import { findConfig, loadConfigFile, shownPath } from './config-file.ts'
 import { configSchema } from './config.ts'
@@ -24,12 +26,15 @@ export interface RegistryOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Other models than the configured ones, for tests and for embedding. */
   readonly createModels?: typeof createModelRegistry
-  readonly log?: IntegrationLog | undefined
+  readonly log?: RegistryLog | undefined
 }
+
+type RegistryLog = IntegrationLog & NonNullable<Parameters<typeof createPermissions>[0]>['log']
 
 export interface LoadedRegistry extends AgentRegistry {
   readonly models: ModelRegistry
   readonly integrations: Integrations
+  readonly permissions: Permissions
   /** The configuration file; absent when the built-in agent is served. */
   readonly file: string | undefined
   /** What the operator should know and what does not stop the start. */
@@ -63,7 +68,8 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
   else if (modelProblem !== undefined) report('defaultModel', modelProblem)
 
   const tools = checkTools(value.tools, report)
-  const integrations = prepareIntegrations(value.integrations, { config, env, log, report, warn: (entry, warning) => warnings.push(`${shown}: ${entry}: ${warning}`) })
+  const permissions = createPermissions({ lists: checkPermissions(value.permissions, report), log })
+  const integrations = prepareIntegrations(value.integrations, { config, env, log, permissions, report, warn: (entry, warning) => warnings.push(`${shown}: ${entry}: ${warning}`) })
   const offered = new Map(Object.keys(value.integrations).map((name) => [name, integrations.providers.get(name)]))
   const { entries, faults: unread } = await collectEntries(value.agents, { configPath: path ?? shown, cwd, load })
   const checked = checkAgents(entries, { tools, integrations: offered, factsOf: (id) => facts.get(id), resolveModel: createModelResolver(models, { providers: reported }) })
@@ -72,7 +78,7 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
   // In a file that could not be read the default agent may well be.
   if (unread.length === 0) checkDefaultAgent(checked, { value, config, report, reportVariable })
   if (faults.length > 0) throw new ConfigurationFaults(faults)
-  return { ...createRegistry(checked, config.defaultAgent ?? value.defaultAgent), models, integrations, file: path, warnings: [...warnings, ...checked.warnings] }
+  return { ...createRegistry(checked, config.defaultAgent ?? value.defaultAgent), models, integrations, permissions, file: path, warnings: [...warnings, ...checked.warnings] }
 }
 
 async function readSource (named: string | undefined, cwd: string, load: LoadFile): Promise<Source> {
@@ -86,9 +92,9 @@ async function readSource (named: string | undefined, cwd: string, load: LoadFil
   return { value: read.value, faults: read.faults, path: found.path, shown, warnings: found.ignored.map((other) => `${shownPath(other, cwd)} is not read, because ${shown} is there.`) }
 }
 
-function prepareIntegrations (listed: Source['value']['integrations'], { config, env, log, report, warn }: Pick<RegistryOptions, 'config' | 'env' | 'log'> & { report: Report, warn: IntegrationContext['warn'] }): Integrations {
+function prepareIntegrations (listed: Source['value']['integrations'], { config, env, log, permissions, report, warn }: Pick<RegistryOptions, 'config' | 'env' | 'log'> & { permissions: Permissions, report: Report, warn: IntegrationContext['warn'] }): Integrations {
   const egress = createEgress({ allow: config.egressAllow })
-  return createIntegrations({ integrations: checkIntegrations(listed, { env, egress, report, warn }), env, egress, log })
+  return createIntegrations({ integrations: checkIntegrations(listed, { env, egress, report, warn }), env, egress, permissions, log })
 }
 
 function checkDefaultAgent (checked: CheckedAgents, { value, config, report, reportVariable }: { value: Source['value'], config: RegistryOptions['config'], report: Report, reportVariable: Report }): void {

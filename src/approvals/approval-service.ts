@@ -5,6 +5,7 @@ import { judgeVerdict } from '../runs/answer-suspension.ts'
 import type { ChatService } from '../runs/chat.ts'
 import { refusedVerdict } from '../runs/decide-turn.ts'
 import type { RunLogger } from '../runtime/log.ts'
+import type { ThreadAccess } from '../threads/thread-access.ts'
 import type { Approval } from './approval.ts'
 import type { ApprovalStore } from './approval-store.ts'
 
@@ -19,7 +20,7 @@ export interface ApprovalService {
   list: (principal: Principal, threadId: string) => Promise<readonly Approval[]>
   /**
    * Decides one, once. The same verdict again changes nothing and succeeds. Throws not_found for one that is not the
-   * principal's, conflict with `details.reason` for a verdict that is too late or says something else.
+   * caller's to see, permission_denied for one that they may only see, conflict with `details.reason` for a verdict that is too late or says something else.
    */
   decide: (principal: Principal, approvalId: string, verdict: { readonly approved: boolean, readonly reason?: string | undefined }) => Promise<Decided>
   /** Denies those whose time is up, of any owner, and lets their runs go on; how many. */
@@ -29,20 +30,21 @@ export interface ApprovalService {
 // Of one sweep; the next one takes the rest.
 const maxExpired = 100
 
-export function createApprovalService ({ store, chat, log }: { readonly store: ApprovalStore, readonly chat: ChatService, readonly log: RunLogger }): ApprovalService {
+export function createApprovalService ({ store, access, chat, log }: { readonly store: ApprovalStore, readonly access: ThreadAccess, readonly chat: ChatService, readonly log: RunLogger }): ApprovalService {
   return {
     async list (principal, threadId) {
-      const approvals = await store.pending(principal, threadId)
+      const approvals = await store.pending(await access.enter(principal, 'view_thread', { threadId }), threadId)
       if (approvals === undefined) throw notFound('thread')
       return approvals
     },
     async decide (principal, approvalId, { approved, reason }) {
-      const approval = await find(principal, approvalId)
+      const asker = await access.enter(principal, 'decide_approval', { approvalId })
+      const approval = await find(asker, approvalId)
       const verdict = { approvalId, approved, reason }
       const judged = judgeVerdict(approval, verdict, new Date())
       if (typeof judged === 'string') throw refusedVerdict(judged)
-      const runId = judged === undefined ? undefined : await write(principal, approval, verdict)
-      return { approval: await find(principal, approvalId), runId }
+      const runId = judged === undefined ? undefined : await write(asker, approval, verdict)
+      return { approval: await find(asker, approvalId), runId }
     },
     async expire () {
       let expired = 0

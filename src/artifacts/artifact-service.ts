@@ -4,6 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import { notFound } from '../errors.ts'
 import type { RunLogger } from '../runtime/log.ts'
 import { untilAborted } from '../streams/abort.ts'
+import type { ThreadAccess } from '../threads/thread-access.ts'
 import type { Page } from '../threads/thread-store.ts'
 import { toJsonSafe } from '../tools/serialise.ts'
 import type { Artifact } from './artifact.ts'
@@ -16,16 +17,17 @@ export interface ArtifactService {
 
 export interface ArtifactServiceOptions {
   readonly store: ArtifactStore
+  readonly access: ThreadAccess
   readonly agents: Pick<AgentRegistry, 'find'>
   readonly log: RunLogger
   /** How long one may take to be resolved. */
   readonly resolveMs?: number
 }
 
-export function createArtifactService ({ store, agents, log, resolveMs = 5_000 }: ArtifactServiceOptions): ArtifactService {
+export function createArtifactService ({ store, access, agents, log, resolveMs = 5_000 }: ArtifactServiceOptions): ArtifactService {
   return {
     async list (principal, threadId, { baseUrl, ...query }) {
-      const page = await store.list(principal, threadId, query)
+      const page = await store.list(await access.enter(principal, 'view_thread', { threadId }), threadId, query)
       if (page === undefined) throw notFound('thread')
       return { ...page, items: await Promise.all(page.items.map((item) => resolved(principal, item, baseUrl))) }
     }

@@ -1,7 +1,7 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import type { ApprovalStore } from '../approvals/approval-store.ts'
 import type { StoreContext } from './client.ts'
-import { findKey } from './owned-thread.ts'
+import { anyOwnedBy, findKey } from './owned-thread.ts'
 import { approvalColumns, toApproval, type ApprovalRow } from './rows.ts'
 
 interface OwnedRow extends ApprovalRow {
@@ -12,9 +12,9 @@ interface OwnedRow extends ApprovalRow {
 
 export function createApprovalStore ({ driver }: StoreContext): ApprovalStore {
   return {
-    find: async ({ tenantId, userId }, approvalId) => {
+    find: async (principal, approvalId) => {
       const [row] = await driver.query<OwnedRow>(sql`SELECT ${approvalColumns}, t.id AS "threadId" FROM "Approval" a JOIN "Thread" t ON t.key = a."threadKey"
-        WHERE a.id = ${approvalId} AND t."tenantId" = ${tenantId} AND t."ownerId" = ${userId}`)
+        WHERE a.id = ${approvalId} AND ${anyOwnedBy(principal)}`)
       return row === undefined ? undefined : toApproval(row, row.threadId)
     },
 

@@ -1,5 +1,5 @@
 import { join, sqltag as sql } from '@prisma/client/runtime/client'
-import type { Principal } from '../auth/principal.ts'
+import { ownerOf, type Principal } from '../auth/principal.ts'
 import { AppError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { textOf } from '../messages/parts.ts'
@@ -33,8 +33,10 @@ function writes ({ createThread, messages, continueMessage, endRun, decisions = 
 }
 
 /** With all its counters as they are after the plan: a new thread costs one statement. */
-async function createThread (tx: Executor, { tenantId, userId }: Principal, id: string, { createThread, messages }: TurnPlan<unknown>): Promise<PlannedThread> {
-  if (createThread === undefined) throw notFound('thread')
+async function createThread (tx: Executor, principal: Principal, id: string, { createThread, messages }: TurnPlan<unknown>): Promise<PlannedThread> {
+  const { tenantId, userId } = principal
+  // The thread of another, which is gone since: nobody makes one for them.
+  if (createThread === undefined || ownerOf(principal) !== userId) throw notFound('thread')
   const key = newId()
   const now = new Date()
   const { title, titleSearch } = titleColumns(createThread.title ?? null)

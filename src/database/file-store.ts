@@ -7,7 +7,7 @@ import type { StoreContext } from './client.ts'
 import { decodeCursor, encodeCursor, placeId, placeTime } from './cursor.ts'
 import { createFileJobStore } from './file-job-store.ts'
 import { fileColumns, toFile, type FileRow } from './file-rows.ts'
-import { findKey, lockKey, ownedBy } from './owned-thread.ts'
+import { anyOwnedBy, findKey, lockKey, ownedBy } from './owned-thread.ts'
 import { storable } from './text.ts'
 
 // When the file came, in milliseconds, and its id.
@@ -58,8 +58,7 @@ export function createFileStore (context: StoreContext): FileStore {
       return await driver.execute(sql`DELETE FROM "File" WHERE id = ${fileId}`) > 0 ? file : undefined
     },
     keysOf: async (principal, threadId) => {
-      const { tenantId, userId } = principal
-      const owned = threadId === undefined ? sql`t."tenantId" = ${tenantId} AND t."ownerId" = ${userId}` : ownedBy(principal, threadId)
+      const owned = threadId === undefined ? anyOwnedBy(principal) : ownedBy(principal, threadId)
       const rows = await driver.query<{ storageKey: string }>(sql`SELECT f."storageKey" FROM "File" f JOIN "Thread" t ON t.key = f."threadKey" WHERE ${owned}`)
       return rows.map(({ storageKey }) => storageKey)
     },

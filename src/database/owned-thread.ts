@@ -1,16 +1,23 @@
 import { sqltag as sql, type Sql } from '@prisma/client/runtime/client'
-import type { Principal } from '../auth/principal.ts'
+import { ownerOf, type Principal } from '../auth/principal.ts'
 import type { Dialect } from './client.ts'
 import type { Executor } from './executor.ts'
 
+type Owner = Pick<Principal, 'tenantId' | 'userId' | 'ownerId'>
+
 /** The condition on thread `t` that makes it this thread of this owner. */
-export function ownedBy ({ tenantId, userId }: Pick<Principal, 'tenantId' | 'userId'>, threadId: string): Sql {
-  return sql`t."tenantId" = ${tenantId} AND t."ownerId" = ${userId} AND t.id = ${threadId}`
+export function ownedBy (principal: Owner, threadId: string): Sql {
+  return sql`${anyOwnedBy(principal)} AND t.id = ${threadId}`
+}
+
+/** The same for all threads of this owner. */
+export function anyOwnedBy (principal: Owner): Sql {
+  return sql`t."tenantId" = ${principal.tenantId} AND t."ownerId" = ${ownerOf(principal)}`
 }
 
 /** The same in Prisma's words. */
-export function ownedWhere ({ tenantId, userId }: Principal, threadId: string) {
-  return { tenantId, ownerId: userId, id: threadId }
+export function ownedWhere (principal: Principal, threadId: string) {
+  return { tenantId: principal.tenantId, ownerId: ownerOf(principal), id: threadId }
 }
 
 export interface ThreadKey { readonly key: string, readonly headId: string | null }

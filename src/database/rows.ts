@@ -43,6 +43,7 @@ export interface MessageViewRow extends ShownRow {
 export function toThread (row: ThreadRow): Thread {
   return {
     id: row.id,
+    ownerId: row.ownerId,
     agentId: row.agentId,
     title: row.title ?? undefined,
     metadata: JSON.parse(row.metadata) as Thread['metadata'],

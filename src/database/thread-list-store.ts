@@ -1,17 +1,21 @@
 import { empty, join, sqltag as sql, type Sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
+import type { Principal } from '../auth/principal.ts'
 import { AppError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { Thread, ThreadPatch, ThreadQuery, ThreadStore } from '../threads/thread-store.ts'
+import type { Thread, ThreadPatch, ThreadPlace, ThreadQuery, ThreadStore } from '../threads/thread-store.ts'
 import type { Dialect, StoreContext } from './client.ts'
 import { decodeCursor, encodeCursor, placeId, placeTime } from './cursor.ts'
 import type { Executor } from './executor.ts'
 import { isUniqueViolation } from './failures.ts'
-import { lockKey, ownedBy, ownedWhere } from './owned-thread.ts'
+import { anyOwnedBy, lockKey, ownedBy, ownedWhere } from './owned-thread.ts'
 import { threadColumns, toThread, type ThreadRow } from './rows.ts'
 import { searchable, storable } from './text.ts'
 
-type ThreadListStore = Pick<ThreadStore, 'create' | 'get' | 'list' | 'update' | 'remove' | 'removeAll'>
+type ThreadListStore = Pick<ThreadStore, 'create' | 'get' | 'locate' | 'list' | 'update' | 'remove' | 'removeAll'>
+
+// Threads of one id: two of others are one too many already.
+const maxLocated = 10
 
 // When the thread was last active, in milliseconds, and its key: unique, so threads of the same instant keep an order.
 const place = z.tuple([placeTime, placeId])
@@ -36,9 +40,15 @@ export function createThreadListStore ({ client, driver, dialect }: StoreContext
       return row === undefined ? undefined : toThread(row)
     },
 
+    locate: async (principal, place, of) => {
+      const rows = await driver.query<ThreadRow>(sql`SELECT ${threadColumns} FROM "Thread" t ${joined(place)} WHERE ${reach(principal, of)} AND ${at(place)}
+        ORDER BY CASE WHEN t."ownerId" = ${principal.userId} THEN 0 ELSE 1 END, t.key LIMIT ${maxLocated}`)
+      return rows.map(toThread)
+    },
+
     list: async (principal, query) => {
       const rows = await driver.query<ThreadRow>(sql`SELECT ${threadColumns} FROM "Thread" t
-        WHERE t."tenantId" = ${principal.tenantId} AND t."ownerId" = ${principal.userId} ${filters(dialect, query)}
+        WHERE ${reach(principal, query.of)} ${filters(dialect, query)}
         ORDER BY t."activeAt" DESC, t.key DESC LIMIT ${query.limit + 1}`)
       const last = rows.length > query.limit ? rows[query.limit - 1] : undefined
       return {
@@ -91,6 +101,21 @@ function patchedColumns ({ title, agentId, metadata, archived, headId }: ThreadP
   if (archived !== undefined) columns.push(sql`archived = ${archived}`)
   if (headId !== undefined) columns.push(sql`"headId" = ${headId}`)
   return columns
+}
+
+/** The principal's own threads, or those of everybody in the tenant; never more than that. */
+function reach (principal: Principal, of: ThreadQuery['of'] = 'own'): Sql {
+  return of === 'own' ? anyOwnedBy(principal) : sql`t."tenantId" = ${principal.tenantId}`
+}
+
+function joined (place: ThreadPlace): Sql {
+  if ('threadId' in place) return empty
+  return 'runId' in place ? sql`JOIN "Run" r ON r."threadKey" = t.key` : sql`JOIN "Approval" a ON a."threadKey" = t.key`
+}
+
+function at (place: ThreadPlace): Sql {
+  if ('threadId' in place) return sql`t.id = ${place.threadId}`
+  return 'runId' in place ? sql`r.id = ${place.runId}` : sql`a.id = ${place.approvalId}`
 }
 
 function filters (dialect: Dialect, { agentId, archived, cursor, q }: ThreadQuery): Sql {

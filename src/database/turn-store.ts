@@ -1,4 +1,5 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
+import { ownerOf } from '../auth/principal.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import { createBeginTurn } from './begin-turn.ts'
 import type { StoreContext } from './client.ts'
@@ -20,8 +21,8 @@ export function createTurnStore (context: StoreContext): TurnStore {
       return titled > 0
     },
 
-    run: async ({ tenantId, userId }, id) => {
-      const row = await client.run.findFirst({ where: { id, thread: { tenantId, ownerId: userId } }, include: { thread: { select: { id: true } } } })
+    run: async (principal, id) => {
+      const row = await client.run.findFirst({ where: { id, thread: { tenantId: principal.tenantId, ownerId: ownerOf(principal) } }, include: { thread: { select: { id: true } } } })
       return row === null ? undefined : toRun(row, row.thread.id)
     },
 

@@ -1,6 +1,7 @@
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
 import { AppError, invalidRequest, notFound, toPublicError, type PublicError } from '../errors.ts'
+import type { ThreadAccess } from '../threads/thread-access.ts'
 import type { Page, ThreadStore } from '../threads/thread-store.ts'
 import { extensionsOf, type AcceptedType } from './accepted-types.ts'
 import { textKey, type StoredFile } from './file.ts'
@@ -25,7 +26,7 @@ export interface FileContent extends StoredBytes {
   readonly inline: boolean
 }
 
-/** Files of threads. What is not there, or not the caller's, is not_found. */
+/** Files of threads. What is not there, or not for the caller to see, is not_found; what they may see and not do is permission_denied. */
 export interface FileService {
   /** Throws what `parts` throw, or when every file is refused why the first was; nothing of the request is kept then. */
   upload: (principal: Principal, threadId: string, parts: AsyncIterable<UploadPart>) => Promise<readonly UploadResult[]>
@@ -44,34 +45,36 @@ export interface FileServiceOptions {
   readonly storage: FileStorage
   readonly jobs: FileJobs
   readonly threads: Pick<ThreadStore, 'get'>
+  readonly access: ThreadAccess
   readonly agents: AgentRegistry
   readonly limits: UploadLimits
   readonly newId: () => string
 }
 
-export function createFileService ({ store, storage, jobs, threads, agents, limits, newId }: FileServiceOptions): FileService {
-  const get = async (principal: Principal, threadId: string, fileId: string) => found(await store.find(principal, threadId, fileId))
+export function createFileService ({ store, storage, jobs, threads, access, agents, limits, newId }: FileServiceOptions): FileService {
+  const get = async (asker: Principal, threadId: string, fileId: string) => found(await store.find(asker, threadId, fileId))
 
   return {
     async upload (principal, threadId, parts) {
-      await assertUploads(principal, threadId)
+      const asker = await access.enter(principal, 'upload', { threadId })
+      await assertUploads(asker, threadId)
       const received: ReceivedFile[] = []
       try {
         for await (const part of parts) received.push(await receiveFile(part, { storage, ...limits }))
         if (received.length === 0) throw invalidRequest('file: expected at least one file.', [{ path: 'file', message: 'expected at least one file' }])
-        return settled(await keepAll(principal, threadId, received))
+        return settled(await keepAll(asker, threadId, received))
       } finally {
         for (const file of received) if (file.kind === 'received') await file.bytes.discard()
       }
     },
     list: async (principal, threadId, query) => {
-      const page = await store.list(principal, threadId, query)
+      const page = await store.list(await access.enter(principal, 'view_file', { threadId }), threadId, query)
       if (page === undefined) throw notFound('thread')
       return page
     },
-    get,
+    get: async (principal, threadId, fileId) => await get(await access.enter(principal, 'view_file', { threadId }), threadId, fileId),
     async content (principal, threadId, fileId) {
-      const file = await get(principal, threadId, fileId)
+      const file = await get(await access.enter(principal, 'view_file', { threadId }), threadId, fileId)
       // An image leaves once it is known to be one, and without what a camera wrote into it.
       if (file.kind === 'image' && file.status !== 'completed') throw new AppError('conflict', 'The image has not been checked yet, or it could not be read.')
       const bytes = await storage.open(file.storageKey)
@@ -79,19 +82,21 @@ export function createFileService ({ store, storage, jobs, threads, agents, limi
       return { ...bytes, file, inline: file.kind === 'image' }
     },
     async remove (principal, threadId, fileId) {
-      const { storageKey } = found(await store.remove(principal, threadId, fileId))
+      const { storageKey } = found(await store.remove(await access.enter(principal, 'manage_file', { threadId }), threadId, fileId))
       await storage.remove([storageKey, textKey(storageKey)])
     },
     async retry (principal, threadId, fileId) {
-      const changed = await store.retry(principal, threadId, fileId)
-      const file = await get(principal, threadId, fileId)
+      const asker = await access.enter(principal, 'manage_file', { threadId })
+      const changed = await store.retry(asker, threadId, fileId)
+      const file = await get(asker, threadId, fileId)
       if (!changed) throw new AppError('conflict', 'Only a file that failed or was cancelled can be tried again.')
       jobs.add(fileId)
       return file
     },
     async cancel (principal, threadId, fileId) {
-      const changed = await store.cancel(principal, threadId, fileId)
-      const file = await get(principal, threadId, fileId)
+      const asker = await access.enter(principal, 'manage_file', { threadId })
+      const changed = await store.cancel(asker, threadId, fileId)
+      const file = await get(asker, threadId, fileId)
       if (!changed && file.status !== 'cancelled') throw new AppError('conflict', 'The file has been read already.')
       return file
     },

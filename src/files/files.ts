@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { AgentRegistry } from '../agents/registry.ts'
 import { AppError } from '../errors.ts'
+import type { ThreadAccess } from '../threads/thread-access.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
 import { allowedTypes, type AcceptedType } from './accepted-types.ts'
 import { createAttachments, type Attachments } from './attachments.ts'
@@ -19,6 +20,7 @@ export interface FilesOptions {
     readonly allowedFiles?: readonly string[] | undefined
   }
   readonly agents: AgentRegistry
+  readonly access: ThreadAccess
   readonly database: { readonly files: FileStore, readonly threads: ThreadStore }
   readonly holder: string
   readonly newId: () => string
@@ -39,7 +41,7 @@ const sweepEveryMs = 30_000
 const cleanEveryMs = 3_600_000
 
 /** Throws configuration_error for types of files that do not exist. */
-export function openFiles ({ config, agents, database, holder, newId, log }: FilesOptions): Files {
+export function openFiles ({ config, agents, access, database, holder, newId, log }: FilesOptions): Files {
   const { files: store, threads } = database
   const storage = createLocalStorage({ folder: join(config.dataDir, 'files'), holder, newId })
   const jobs = createFileJobs({ store, storage, holder, newId, concurrency, log })
@@ -51,7 +53,7 @@ export function openFiles ({ config, agents, database, holder, newId, log }: Fil
   }
 
   return {
-    service: createFileService({ store, storage, jobs, threads, agents, limits, newId }),
+    service: createFileService({ store, storage, jobs, threads, access, agents, limits, newId }),
     attachments: createAttachments({ store, storage, inlineTextChars: config.inlineTextChars, log }),
     cleanup,
     start: async () => {

@@ -1,17 +1,18 @@
 import type { ModelMessage, ModelRequest } from './model.ts'
+import { filesAndWords, type ToldFile } from './offline-attachments.ts'
 import { shorten, userTexts, wordsOf } from './offline-words.ts'
 
 const label = 'I am the offline model: a set of rules, not a language model.'
 const shownLength = 160
 
-/** An answer in words, made of the user's own and of what tools gave since. */
+/** An answer in words, made of the user's own, of the files that came with them, and of what tools gave since. */
 export function replyTo ({ messages }: Pick<ModelRequest, 'messages'>): string {
   const results = resultsSinceUser(messages)
   if (results.length > 0) return results.map(({ toolName, content }) => `The tool ${toolName} answered: ${shorten(content, 600)}`).join('\n\n')
-  const texts = userTexts(messages)
-  const last = texts.at(-1) ?? ''
-  if (last === '') return `${label} You sent no words that I could answer.`
-  return recalled(last, texts.slice(0, -1)) ?? echoed(last, texts)
+  const { files, words } = filesAndWords(messages.findLast((message) => message.role === 'user')?.content ?? '')
+  const earlier = userTexts(messages).slice(0, -1).filter((text) => text !== '')
+  const answer = words === '' ? `${label} You sent no words that I could answer.` : recalled(words, earlier) ?? echoed(words, earlier[0])
+  return [...files.map(shown), answer].join('\n\n')
 }
 
 /** Tool results that came after the last user message. */
@@ -20,12 +21,16 @@ export function resultsSinceUser (messages: readonly ModelMessage[]): Array<Mode
   return messages.slice(start + 1).filter((message) => message.role === 'tool')
 }
 
-function echoed (last: string, texts: readonly string[]): string {
+function shown ({ name, about, text }: ToldFile): string {
+  return `You attached "${name}" (${about})${text === undefined ? '' : `, which begins: "${shorten(text, shownLength)}"`}.`
+}
+
+function echoed (last: string, first: string | undefined): string {
   const said = wordsOf(last).length > 40
     ? `You wrote ${wordsOf(last).length} words that begin: "${shorten(last, shownLength)}".`
     : `You said: "${shorten(last, 400)}".`
-  if (texts.length === 1) return `${label} ${said} Set OPENAI_API_KEY and I make room for one that can answer.`
-  return `${said} Earlier you said: "${shorten(texts[0] ?? '', shownLength)}". ${label}`
+  if (first === undefined) return `${label} ${said} Set OPENAI_API_KEY and I make room for one that can answer.`
+  return `${said} Earlier you said: "${shorten(first, shownLength)}". ${label}`
 }
 
 function recalled (question: string, earlier: readonly string[]): string | undefined {

@@ -1,23 +1,37 @@
 import type { ModelMessage, ModelRequest, ModelTool } from './model.ts'
-import { numbersIn, quotedIn, speaksOf, userTexts, withoutName, wordsOf } from './offline-words.ts'
+import { stagesIn, type Mention } from './offline-mentions.ts'
+import { listedIn, numbersIn, quotedIn, speaksOf, userTexts, withoutName, wordsOf } from './offline-words.ts'
 import { valueFor, type ValueSource } from './schema-value.ts'
 
-/** The tool to call next: the one that is demanded, or one that the user's words name and that was not called yet. */
-export function toolToCall ({ tools, toolChoice, messages }: ModelRequest): ModelTool | undefined {
-  if (toolChoice === 'none' || tools.length === 0) return undefined
-  if (typeof toolChoice === 'object') return tools.find((tool) => tool.name === toolChoice.tool)
-  const text = userTexts(messages).at(-1) ?? ''
-  const called = callsSinceUser(messages)
-  const fresh = tools.filter((tool) => !called.has(tool.name))
-  const named = fresh.find((tool) => speaksOf(text, tool.name))
-  if (named !== undefined || toolChoice === 'auto') return named
-  return fresh[0] ?? tools[0]
+export interface OfflineCall {
+  readonly toolName: string
+  /** The text of one JSON object. */
+  readonly arguments: string
 }
 
-export function argumentsFor (tool: ModelTool, messages: readonly ModelMessage[]): string {
+const mostOfOneTool = 8
+
+/** The calls to make now: the one that is demanded, or those that the user's words name next and that were not made yet. */
+export function callsToMake ({ tools, toolChoice, messages }: ModelRequest): OfflineCall[] {
+  if (toolChoice === 'none' || tools.length === 0) return []
   const text = userTexts(messages).at(-1) ?? ''
-  const value = valueFor(tool.parameters, sourceOf(withoutName(text, tool.name), { whole: text, optional: 'named' }))
-  return JSON.stringify(typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {})
+  if (typeof toolChoice === 'object') return tools.filter(({ name }) => name === toolChoice.tool).map((tool) => callOf(tool, text))
+  const called = callsSinceUser(messages)
+  const isFresh = ({ name }: ModelTool) => !called.has(name)
+  const stage = stagesIn(text, tools).map((mentions) => mentions.filter(({ tool }) => isFresh(tool))).find((mentions) => mentions.length > 0)
+  if (stage !== undefined) return stage.flatMap(callsOf)
+  return toolChoice === 'auto' ? [] : [callOf(tools.find(isFresh) ?? tools[0]!, text)] // there is one
+}
+
+/** One call, or one for each of the things that its words list. */
+function callsOf ({ tool, words }: Mention): OfflineCall[] {
+  const things = /\beach\b/i.test(words) ? listedIn(words) : []
+  return (things.length === 0 ? [words] : things.slice(0, mostOfOneTool)).map((text) => callOf(tool, text))
+}
+
+function callOf ({ name, parameters }: ModelTool, text: string): OfflineCall {
+  const value = valueFor(parameters, sourceOf(withoutName(text, name), { whole: text, optional: 'named' }))
+  return { toolName: name, arguments: JSON.stringify(typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}) }
 }
 
 /** A user's words as a source of values. `optional: 'named'` fills only those optional fields that the words name. */
@@ -27,7 +41,9 @@ export function sourceOf (text: string, { whole = text, optional }: { whole?: st
   const words = new Set(wordsOf(whole.toLowerCase()))
   return {
     nextNumber: () => numbers.shift(),
+    numbersLeft: () => numbers.length,
     textFor: (name) => afterName(whole, name) ?? quotes.shift() ?? (text === '' ? name || 'nothing' : text),
+    listed: listedIn(whole),
     choose: (choices) => choices.find((choice) => speaksOf(whole, choice)),
     negative: ['no', 'not', 'off', 'false', 'never', "don't", 'without'].some((word) => words.has(word)),
     optional: (name, fill) => optional === 'all' || speaksOf(whole, name) ? fill() : undefined

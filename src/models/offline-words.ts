@@ -1,4 +1,8 @@
 import type { ModelMessage } from './model.ts'
+import { filesAndWords } from './offline-attachments.ts'
+
+/** Where in a text something is named. */
+export interface Phrase { readonly start: number, readonly end: number }
 
 /** Words that carry no meaning of their own. */
 const fillers: ReadonlySet<string> = new Set(('a an and are as at be but by can could do does for from had has have how i if in into is it its let me my of on or our ' +
@@ -6,8 +10,9 @@ const fillers: ReadonlySet<string> = new Set(('a an and are as at be but by can 
 
 const quoted = /"([^"]+)"|“([^”]+)”|'([^']{2,})'(?!\w)/g
 
+/** What users wrote, without the files that came with it. */
 export function userTexts (messages: readonly ModelMessage[]): string[] {
-  return messages.flatMap((message) => message.role === 'user' ? [message.content.trim()] : [])
+  return messages.flatMap((message) => message.role === 'user' ? [filesAndWords(message.content).words] : [])
 }
 
 export function wordsOf (text: string): string[] {
@@ -37,6 +42,16 @@ export function quotedIn (text: string): string[] {
   return [...text.matchAll(quoted)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
 }
 
+/** The things that a text lists behind a colon, as in `each of these: tea, salt and rope`; none where there is one only. */
+export function listedIn (text: string): string[] {
+  const colon = text.search(/:\s/)
+  const rest = colon === -1 ? '' : text.slice(colon + 1).trim()
+  const list = rest.includes('\n') ? rest : rest.split(/[.!?]\s/, 1)[0]! // on one line it ends with its sentence
+  const between = list.includes('\n') ? /\n/ : list.includes(';') ? /;/ : /,|\sand\s/
+  const things = list.split(between).map((thing) => thing.trim().replace(/^(?:[-*•]|\d+[.)]|and)\s/i, '').replace(/\.$/, '').trim()).filter((thing) => thing !== '')
+  return things.length > 1 ? things : []
+}
+
 /** At most `length` characters, on one line. */
 export function shorten (text: string, length: number): string {
   const characters = [...text.replace(/\s+/g, ' ').trim()]
@@ -52,11 +67,12 @@ export function speaksOf (text: string, name: string): boolean {
 export function withoutName (text: string, name: string): string {
   const phrase = phraseOf(text, name)
   if (phrase === undefined) return text
-  const rest = text.slice(phrase.end).replace(/^[\s:,.;-]+/, '').trim()
+  const rest = text.slice(phrase.end).replace(/^[\s:,.;-]+/, '').replace(/^(?:about|for|of)\s/i, '').trim()
   return rest === '' ? text.slice(0, phrase.start).trim() || text : rest
 }
 
-function phraseOf (text: string, name: string): { start: number, end: number } | undefined {
+/** Where a text speaks of a name first. */
+export function phraseOf (text: string, name: string): Phrase | undefined {
   const lower = text.toLowerCase()
   const exact = lower.indexOf(name.toLowerCase())
   if (exact >= 0 && !/[\p{L}\p{N}_]/u.test((lower[exact - 1] ?? ' ') + (lower[exact + name.length] ?? ' '))) return { start: exact, end: exact + name.length }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { delay } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
 import { estimateUsage } from './estimate.ts'
-import type { Model, ModelEvent, ModelRequest, ModelTool } from './model.ts'
+import type { Model, ModelEvent, ModelRequest } from './model.ts'
 import { replyTo } from './offline-reply.ts'
-import { argumentsFor, sourceOf, toolToCall } from './offline-tools.ts'
+import { callsToMake, sourceOf, type OfflineCall } from './offline-tools.ts'
 import { suggestionsOf, titleOf, userTexts } from './offline-words.ts'
 import { valueFor } from './schema-value.ts'
 
@@ -17,9 +17,9 @@ export function createOfflineModel ({ wordDelayMs }: { readonly wordDelayMs: num
 
   async function * generate (request: ModelRequest, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<Batch<ModelEvent>, void> {
     signal.throwIfAborted()
-    const tool = toolToCall(request)
+    const calls = callsToMake(request)
     let characters = 0
-    for (const events of tool === undefined ? spoken(request) : called(request, tool)) {
+    for (const events of calls.length === 0 ? spoken(request) : calls.flatMap(called)) {
       characters += events.reduce((sum, event) => sum + ('delta' in event ? event.delta.length : 0), 0)
       yield events
       // Without a pause of its own a long answer would keep every other run waiting.
@@ -28,17 +28,18 @@ export function createOfflineModel ({ wordDelayMs }: { readonly wordDelayMs: num
     }
     yield [
       { type: 'usage', usage: estimateUsage(request, characters), estimated: true },
-      { type: 'finish', reason: tool === undefined ? 'stop' : 'tool-calls' }
+      { type: 'finish', reason: calls.length === 0 ? 'stop' : 'tool-calls' }
     ]
   }
 }
 
-function * called (request: ModelRequest, tool: ModelTool): Generator<Batch<ModelEvent>> {
+function called ({ toolName, arguments: text }: OfflineCall): Batch<ModelEvent>[] {
   const callId = `call_${randomUUID()}`
-  const text = argumentsFor(tool, request.messages)
-  yield [{ type: 'tool-call-start', callId, toolName: tool.name }]
-  yield [{ type: 'tool-input-delta', callId, delta: text }]
-  yield [{ type: 'tool-call', callId, toolName: tool.name, arguments: text, complete: true }]
+  return [
+    [{ type: 'tool-call-start', callId, toolName }],
+    [{ type: 'tool-input-delta', callId, delta: text }],
+    [{ type: 'tool-call', callId, toolName, arguments: text, complete: true }]
+  ]
 }
 
 function * spoken (request: ModelRequest): Generator<Batch<ModelEvent>> {

@@ -6,8 +6,11 @@ import { stringFor } from './schema-string.ts'
 export interface ValueSource {
   /** The next number in the words, if one is left. */
   nextNumber: () => number | undefined
+  readonly numbersLeft: () => number
   /** Text for a field of this name. */
   textFor: (name: string) => string
+  /** The things that the words list, for lists of texts. */
+  readonly listed: readonly string[]
   /** The first of `choices` that the words name. */
   choose: (choices: readonly string[]) => string | undefined
   /** Whether the words say no. */
@@ -113,13 +116,24 @@ function objectOf (schema: Bag, context: Context): Bag {
 function arrayOf (schema: Bag, context: Context): unknown[] {
   const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
   const most = Math.min(numeric(schema.maxItems) ?? Infinity, context.depth > maxDepth ? 0 : Infinity)
-  const wanted = Math.max(numeric(schema.minItems) ?? 0, Math.min(most, Math.max(prefix.length, 1)))
+  const kind = prefix.length === 0 ? kindOf(schema.items, context) : undefined
+  const texts = kind === 'string' ? context.source.listed : []
+  const numbers = kind === 'number' || kind === 'integer' ? context.source.numbersLeft() : 0
+  const wanted = Math.max(numeric(schema.minItems) ?? 0, Math.min(most, Math.max(prefix.length, texts.length, numbers, 1)))
   const items: unknown[] = []
   for (let at = 0; at < wanted && (at < prefix.length || schema.items !== false); at++) {
-    const item = fill(prefix[at] ?? schema.items, { ...context, depth: context.depth + 1 })
+    const source = texts[at] === undefined ? context.source : { ...context.source, textFor: () => texts[at]! } // as just seen
+    const item = fill(prefix[at] ?? schema.items, { ...context, source, depth: context.depth + 1 })
     items.push(schema.uniqueItems === true ? unlike(item, items, schema.items) : item)
   }
   return items
+}
+
+/** What a list is of, where any value of that type will do. */
+function kindOf (items: unknown, { root }: Context): unknown {
+  if (!isBag(items)) return undefined
+  const { type, enum: choices } = resolve(items, root)
+  return choices === undefined ? type : undefined
 }
 
 /** Another value of the same kind where this one is in the list already. */

@@ -1,8 +1,9 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { Approval } from '../approvals/approval.ts'
+import type { Permissions } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
-import { isAppError, RunStopped } from '../errors.ts'
+import { isAppError, permissionDenied, RunStopped } from '../errors.ts'
 import type { Attachments } from '../files/attachments.ts'
 import type { RunEvent } from '../events/run-event.ts'
 import type { MessagePart } from '../messages/parts.ts'
@@ -12,6 +13,7 @@ import { responseShape } from '../runtime/response-shape.ts'
 import { runAgent } from '../runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
 import type { BatchStream } from '../streams/batch.ts'
+import type { ThreadAccess } from '../threads/thread-access.ts'
 import type { Thread } from '../threads/thread-store.ts'
 import { withOwnFiles } from './attached-files.ts'
 import { createAgentChooser } from './choose-agent.ts'
@@ -28,6 +30,8 @@ const contextLimit = 1_000
 
 export interface ChatOptions {
   readonly agents: AgentRegistry
+  readonly permissions: Permissions
+  readonly access: ThreadAccess
   readonly turns: TurnStore
   readonly runs: RunRegistry
   readonly recovery: Recovery
@@ -47,6 +51,8 @@ export interface TurnInput {
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   /** Under which the client reaches the service: uploads may be referred to by it. */
   readonly baseUrl?: string | undefined
+  /** What the caller must be allowed, where that is not to chat. */
+  readonly operation?: 'chat' | 'run'
   /** How the run is made, where that is not a chat's way. */
   readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'>
 }
@@ -76,7 +82,7 @@ export interface Reply {
 export interface ChatService {
   /**
    * Takes one turn: stores the question and begins its answer, or finds the one there is. Resolves when the reply can be
-   * read. Throws not_found, invalid_request, conflict, thread_busy, configuration_error, storage_unavailable or
+   * read. Throws not_found, permission_denied, invalid_request, conflict, thread_busy, configuration_error, storage_unavailable or
    * shutting_down, and nothing is stored then.
    */
   takeTurn: (principal: Principal, input: TurnInput) => Promise<Reply>
@@ -94,11 +100,12 @@ export interface ChatService {
 }
 
 export function createChat (options: ChatOptions): ChatService {
-  const { agents, turns, runs, recovery, holder, deps, attachments, startTurn } = options
-  const choose = createAgentChooser({ agents, models: deps.models })
+  const { agents, permissions, access, turns, runs, recovery, holder, deps, attachments, startTurn } = options
+  const choose = createAgentChooser({ agents, permissions, models: deps.models })
 
   return {
-    async takeTurn (principal, asked) {
+    async takeTurn (caller, asked) {
+      const principal = await enter(caller, asked)
       const { input, dropped } = await withOwnFiles(attachments, principal, asked)
       const ids = newIds()
       const reservation = runs.reserve(ids.runId)
@@ -111,7 +118,7 @@ export function createChat (options: ChatOptions): ChatService {
       }
     },
     async takeStatelessTurn (principal, { agentId, messages, metadata = {}, run, response }) {
-      const agent = choose.forNewThread(agentId)
+      const agent = choose.forNewThread(agentId, { principal, operation: 'chat' })
       const shape = response === undefined ? undefined : responseShape(response.schema, response.path)
       const [runId, messageId] = [options.newId(), options.newId()]
       const runDeps = { ...deps, log: deps.log.child({ runId }) }
@@ -122,7 +129,9 @@ export function createChat (options: ChatOptions): ChatService {
       })
       return { runId, threadId: undefined, agent, initialParts: [], events: (signal) => runs.follow(runId, { after: -1, signal }) }
     },
-    async resume (principal, threadId) {
+    async resume (caller, threadId) {
+      const principal = await access.look(caller, { threadId })
+      if (principal === undefined) return undefined
       const run = await turns.activeRun(principal, threadId)
       if (run?.status !== 'running') return undefined
       const known = runs.known(principal, run.id)
@@ -133,12 +142,12 @@ export function createChat (options: ChatOptions): ChatService {
       const reservation = runs.reserve(ids.runId)
       try {
         const { decision, ...turn } = await turns.begin(principal, threadId, { lookup: messageId, contextLimit }, (view) => {
-          const agent = choose.forThread(waitingThread(view), undefined)
+          const agent = choose.goingOn(waitingThread(view))
           const plan = decideVerdict(view, verdict, ids, settingsFor(agent))
           return { ...plan, result: { decision: plan.result, agent, thread: view.thread } }
         })
         if (decision?.kind !== 'run') return undefined
-        await startTurn({ ...turn, principal, threadId, decision, dropped: [], metadata: undefined }, reservation)
+        await startTurn({ ...turn, principal, threadId, decision, dropped: [], metadata: undefined, byItself: verdict.expire === true }, reservation)
         return ids.runId
       } finally {
         reservation.release()
@@ -153,6 +162,13 @@ export function createChat (options: ChatOptions): ChatService {
     }
   }
 
+  /** Files are read out to the model, so that whoever sends one must be allowed to see it. */
+  async function enter (caller: Principal, { threadId, agentId, request, operation = 'chat' }: TurnInput): Promise<Principal> {
+    const place = { threadId, agentId: agentId === undefined ? undefined : agents.find(agentId)?.id }
+    if (request.kind === 'message' && request.parts.some(({ type }) => type === 'file')) await access.enterOrMake(caller, 'view_file', place)
+    return await access.enterOrMake(caller, operation, place)
+  }
+
   function newIds (): TurnIds {
     return { runId: options.newId(), userMessageId: options.newId(), answerId: options.newId() }
   }
@@ -164,12 +180,18 @@ export function createChat (options: ChatOptions): ChatService {
   interface Turn { readonly decision: TurnDecision, readonly agent: Agent, readonly thread: Thread | undefined }
 
   async function begin (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Turn> {
-    const { threadId, request } = input
+    const { threadId, request, operation = 'chat' } = input
     return await turns.begin<Turn>(principal, threadId, { lookup: lookupOf(request), contextLimit }, (view) => {
-      const agent = choose.forThread(request.kind === 'answers' ? waitingThread(view) : view.thread, input.agentId)
+      const agent = choose.forThread(request.kind === 'answers' ? waitingThread(view) : view.thread, input.agentId, { principal, operation })
       const plan = decideTurn(view, request, ids, settingsFor(agent, input.metadata))
+      assertMayDecide(principal, view, plan)
       return { ...plan, result: { decision: plan.result, agent, thread: view.thread } } satisfies TurnPlan<Turn>
     })
+  }
+
+  /** Verdicts may come with a message. Those that are told again decide nothing and are nobody's business. */
+  function assertMayDecide (principal: Principal, { thread }: TurnView, { decisions = [] }: TurnPlan<unknown>): void {
+    if (thread !== undefined && decisions.length > 0 && !access.may(principal, 'decide_approval', thread)) throw permissionDenied('decide_approval')
   }
 
   /** An answer to replace that the store does not know by the client's id is found by what the client kept before it. */

@@ -1,37 +1,55 @@
 import type { Agent } from '../agents/agent.ts'
-import type { AgentRegistry, ModelRegistry } from '../agents/registry.ts'
+import { askableAgent, isOpen, type AgentsAndPermissions } from '../agents/askable-agent.ts'
+import type { ModelRegistry } from '../agents/registry.ts'
+import type { Operation } from '../auth/operation.ts'
+import type { Principal } from '../auth/principal.ts'
 import { AppError, invalidRequest, notFound } from '../errors.ts'
 import type { Thread } from '../threads/thread-store.ts'
 
-export interface AgentChooser {
-  /** Who answers in a new thread: the agent asked for, or the default one. Throws not_found, invalid_request or configuration_error. */
-  forNewThread: (agentId: string | undefined) => Agent
-  /** Who answers in a thread; asking for another agent than its own is a conflict. */
-  forThread: (thread: Thread | undefined, agentId: string | undefined) => Agent
+/** Who wants an answer, and whether in a chat or in a run. */
+export interface Asking {
+  readonly principal: Principal
+  readonly operation: Operation
 }
 
-export function createAgentChooser ({ agents, models }: { readonly agents: AgentRegistry, readonly models: ModelRegistry }): AgentChooser {
-  return { forNewThread, forThread }
+export interface AgentChooser {
+  /** Who answers in a new thread: the agent asked for, or the default one. Throws not_found, permission_denied, invalid_request or configuration_error. */
+  forNewThread: (agentId: string | undefined, asking: Asking) => Agent
+  /** Who answers in a thread; asking for another agent than its own is a conflict. */
+  forThread: (thread: Thread | undefined, agentId: string | undefined, asking: Asking) => Agent
+  /** Who goes on in a thread: that is nobody's to allow any more. */
+  goingOn: (thread: Thread | undefined) => Agent
+}
 
-  function forThread (thread: Thread | undefined, agentId: string | undefined): Agent {
-    if (thread === undefined) return forNewThread(agentId)
+export function createAgentChooser ({ agents, permissions, models }: AgentsAndPermissions & { readonly models: ModelRegistry }): AgentChooser {
+  return { forNewThread, forThread, goingOn }
+
+  function goingOn (thread: Thread | undefined): Agent {
+    if (thread === undefined) throw notFound('thread')
     const agent = agents.find(thread.agentId)
     if (agent === undefined) throw new AppError('configuration_error', "This thread's agent is not configured any more. Choose another with PATCH {agentId}.")
-    if (agentId !== undefined && askable(agentId).id !== agent.id) {
-      throw new AppError('conflict', 'This thread belongs to another agent. Change it with PATCH {agentId}.', { details: { issues: [{ path: 'agentId', message: `expected ${agent.id}` }] } })
-    }
     return reachable(agent)
   }
 
-  function forNewThread (agentId: string | undefined): Agent {
-    const agent = agentId === undefined ? agents.defaultAgent() : askable(agentId)
+  function forThread (thread: Thread | undefined, agentId: string | undefined, asking: Asking): Agent {
+    if (thread === undefined) return forNewThread(agentId, asking)
+    const agent = goingOn(thread)
+    if (!isOpen(permissions, asking.principal, agent, asking.operation)) throw notFound('agent')
+    if (agentId !== undefined && askable(agentId, asking).id !== agent.id) {
+      throw new AppError('conflict', 'This thread belongs to another agent. Change it with PATCH {agentId}.', { details: { issues: [{ path: 'agentId', message: `expected ${agent.id}` }] } })
+    }
+    return agent
+  }
+
+  function forNewThread (agentId: string | undefined, asking: Asking): Agent {
+    const agent = agentId === undefined ? askableAgent({ agents, permissions }, asking.principal, undefined, asking.operation) : askable(agentId, asking)
     if (agent === undefined) throw invalidRequest('agentId: say which agent should answer.', [{ path: 'agentId', message: 'expected the id of an agent, since there is no default' }])
     return reachable(agent)
   }
 
-  function askable (agentId: string): Agent {
-    const agent = agents.find(agentId)
-    if (agent === undefined || (agent.hidden && !agent.directAccess)) throw notFound('agent')
+  function askable (agentId: string, { principal, operation }: Asking): Agent {
+    const agent = askableAgent({ agents, permissions }, principal, agentId, operation)
+    if (agent === undefined) throw notFound('agent')
     return agent
   }
 

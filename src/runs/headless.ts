@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
-import type { AgentRegistry } from '../agents/registry.ts'
+import { askableAgent, type AgentsAndPermissions } from '../agents/askable-agent.ts'
 import type { Principal } from '../auth/principal.ts'
 import { AppError, invalidRequest, notFound } from '../errors.ts'
 import { isTerminal, type FinishReason, type RunEvent, type RunEventBody, type TerminalEvent } from '../events/run-event.ts'
@@ -35,16 +35,16 @@ export interface HeadlessResult {
 
 export interface HeadlessService {
   /**
-   * One run, drained: stateless, or a turn of a thread. Throws what broke it, not_found for an unknown agent, conflict
+   * One run, drained: stateless, or a turn of a thread. Throws what broke it, not_found for an unknown agent, permission_denied, conflict
    * when it was stopped. Aborting `signal` stops a stateless run; a thread's goes on.
    */
   run: (principal: Principal, input: HeadlessInput, signal: AbortSignal) => Promise<HeadlessResult>
 }
 
-export function createHeadlessService ({ agents, chat, deps, newId }: { agents: AgentRegistry, chat: ChatService, deps: RunDeps, newId: () => string }): HeadlessService {
+export function createHeadlessService ({ chat, deps, newId, ...known }: AgentsAndPermissions & { readonly chat: ChatService, readonly deps: RunDeps, readonly newId: () => string }): HeadlessService {
   return {
     async run (principal, input, signal) {
-      const agent = agents.find(input.agentId)
+      const agent = askableAgent(known, principal, input.agentId, 'run')
       if (agent === undefined) throw notFound('agent')
       deps.models.get(agent.model)
       const { responseFormat = agent.responseFormat } = input
@@ -67,7 +67,7 @@ export function createHeadlessService ({ agents, chat, deps, newId }: { agents: 
     const question = messages.at(-1)
     if (question?.role !== 'user') throw invalidRequest('messages: the last message must be the user\'s.', [{ path: 'messages', message: 'expected a user message at the end' }])
     const request = { kind: 'message', parts: [{ type: 'text', text: question.content }] } as const
-    const reply = await chat.takeTurn(principal, { threadId, agentId: agent.id, request, metadata, run: how })
+    const reply = await chat.takeTurn(principal, { threadId, agentId: agent.id, request, metadata, run: how, operation: 'run' })
     return reply.events(signal)
   }
 }

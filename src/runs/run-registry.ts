@@ -1,4 +1,4 @@
-import type { Principal } from '../auth/principal.ts'
+import { ownerOf, type Principal } from '../auth/principal.ts'
 import { RunStopped, shuttingDown, toPublicError } from '../errors.ts'
 import { isTerminal, type RunEvent, type RunEventBody } from '../events/run-event.ts'
 import type { MessagePart } from '../messages/parts.ts'
@@ -34,8 +34,8 @@ export interface RunRegistry {
   /** Throws shutting_down once draining has begun. */
   reserve: (runId: string) => Reservation
   follow: (runId: string, options: { after: number, signal: AbortSignal }) => BatchStream<RunEvent>
-  /** A run of the principal that this process runs or still holds the log of. */
-  known: (principal: Principal, runId: string) => { readonly initialParts: readonly MessagePart[], readonly running: boolean } | undefined
+  /** A run in a thread of the principal, or of its own without one, that this process runs or still holds the log of. */
+  known: (principal: Principal, runId: string) => Pick<RunSpec, 'initialParts' | 'threadId'> & { readonly running: boolean } | undefined
   /** Running or reserved here. */
   isRunning: (runId: string) => boolean
   /** Idempotent; false when this process does not run it. Resolves when its end is stored. */
@@ -77,8 +77,8 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     follow,
     known (principal, runId) {
       const spec = remembered.get(runId)
-      if (spec === undefined || spec.principal.userId !== principal.userId || spec.principal.tenantId !== principal.tenantId) return undefined
-      return { initialParts: spec.initialParts, running: running.has(runId) }
+      if (spec === undefined || ownerOf(spec.principal) !== ownerOf(principal) || spec.principal.tenantId !== principal.tenantId) return undefined
+      return { initialParts: spec.initialParts, threadId: spec.threadId, running: running.has(runId) }
     },
     isRunning: (runId) => running.has(runId) || starting.has(runId),
     async stop (runId, reason) {

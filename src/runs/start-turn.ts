@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
-import type { Principal } from '../auth/principal.ts'
+import { askingFor, asOwner, ownerOf, type Principal } from '../auth/principal.ts'
 import { RunStopped } from '../errors.ts'
 import type { Attachments } from '../files/attachments.ts'
 import { attachedId, type Attachment } from '../messages/attachment.ts'
@@ -9,7 +9,7 @@ import { splitAtQuestion } from '../memories/replayable.ts'
 import type { ModelMessage } from '../models/model.ts'
 import { runAgent } from '../runtime/run-agent.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
-import type { Suspension } from '../runtime/suspension.ts'
+import type { RunCheckpoint, Suspension } from '../runtime/suspension.ts'
 import type { Thread } from '../threads/thread-store.ts'
 import { reportingDropped } from './attached-files.ts'
 import type { Checkpointer } from './checkpointer.ts'
@@ -40,6 +40,8 @@ export interface StartedTurn {
   /** Files it was asked with that are not the thread's. */
   readonly dropped: readonly string[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
+  /** Nobody let it go on: what it waited for has expired. */
+  readonly byItself?: boolean
   /** How the run is made, where that is not a chat's way. */
   readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'> | undefined
 }
@@ -53,8 +55,9 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
   const { turns, holder, deps, attachments, memories, checkpointer } = options
 
   return async (turn, reservation) => {
-    const { principal, threadId, thread, agent, dropped, decision } = turn
+    const { threadId, thread, agent, dropped, decision } = turn
     const { runId, messageId, continues } = decision
+    const principal = runnerOf(turn, continues?.resume.checkpoint)
     const log = deps.log.child({ runId, threadId })
     let suspension: Suspension | undefined
     const context = await contextOf(turn)
@@ -63,7 +66,7 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
       metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
       ...context,
       memory: memories.ofTurn(agent, {
-        thread: { principal, agentId: agent.id, threadId }, answerId: messageId,
+        thread: { principal: asOwner(principal), agentId: agent.id, threadId }, answerId: messageId,
         path: decision.context.map(({ id }) => id), stored: splitAtQuestion(context.history).earlier
       }),
       resume: continues?.resume,
@@ -97,4 +100,11 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
       attachments: newest.flatMap((part) => part.type === 'file' ? files.get(attachedId(part) ?? '') ?? [] : [])
     }
   }
+}
+
+/** A run goes on for whom it was begun, whoever let it; with their roles of now where they did so themselves. */
+function runnerOf ({ principal, byItself = false }: StartedTurn, checkpoint: RunCheckpoint | undefined): Principal {
+  const begun = checkpoint?.principal
+  if (begun === undefined || (begun.userId === principal.userId && !byItself)) return principal
+  return askingFor(ownerOf(principal), { tenantId: principal.tenantId, ...begun })
 }

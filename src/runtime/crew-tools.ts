@@ -40,8 +40,9 @@ export function crewOf (frame: Frame, taken: ReadonlySet<string>): Crew {
 }
 
 /** Whom a frame may ask: those that wait for this agent further up are left out. */
-export function membersOf ({ agent, path, run: { root, deps } }: Frame): readonly Member[] {
-  const { members, waiting } = membersFor(agent, { above: [root.id, ...path.map(({ agentId }) => agentId)], agents: deps.agents })
+export function membersOf ({ agent, path, run: { root, principal, deps } }: Frame): readonly Member[] {
+  const above = [root.id, ...path.map(({ agentId }) => agentId)]
+  const { members, waiting } = membersFor(agent, { above, agents: deps.agents, mayView: (member) => deps.permissions.may(principal, 'view_agent', member) })
   for (const member of waiting) deps.log.debug({ agent: agent.key, member: member.key }, 'a member that waits for this agent is left out')
   return members
 }

@@ -71,6 +71,8 @@ export async function * runMember (coordinator: Frame, errand: Errand, { signal,
 /** The nesting cap is the smaller of the root's and the called member's own; both caps are answers for the coordinator's model. */
 function refusalOf ({ run }: Frame, agent: Agent, path: AgentPath): MemberEnd | undefined {
   const refuse = (message: string): MemberEnd => ({ kind: 'failed', code: 'tool_failed', message, cause: undefined })
+  // It was offered, but permissions may have changed since.
+  if (!run.deps.permissions.may(run.principal, 'view_agent', agent)) return refuse(`The agent "${agent.name}" is not available. Go on without it.`)
   const maxDepth = depthAllowed(run.root, agent)
   if (path.length > maxDepth) return refuse(`The agent "${agent.name}" cannot be asked from here: agents may be nested ${maxDepth} deep. Go on without it.`)
   if (!run.slots.begin()) return refuse(`No more agents can be asked in this run: it has asked ${run.slots.begun} already. Answer from what you have.`)

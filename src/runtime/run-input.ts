@@ -1,5 +1,6 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentRegistry, ModelRegistry } from '../agents/registry.ts'
+import type { Permissions } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Attachment } from '../messages/attachment.ts'
 import type { TurnMemory } from '../memories/turn-memory.ts'
@@ -46,6 +47,8 @@ export interface RunDeps {
   readonly models: ModelRegistry
   /** Where coordinators find their crew. */
   readonly agents: Pick<AgentRegistry, 'find'>
+  /** Whom they may ask for this caller. */
+  readonly permissions: Pick<Permissions, 'may'>
   readonly log: RunLogger
   /** Characters of a tool result that reach the model, 0 for all. */
   readonly toolOutputLimit: number

@@ -41,6 +41,8 @@ export interface FrameCheckpoint {
 export interface RunCheckpoint extends Spent {
   readonly root: FrameCheckpoint
   readonly memberCalls: number
+  /** For whom it was begun, in the tenant of its thread. */
+  readonly principal?: { readonly userId: string, readonly roles: readonly string[] }
   /** What its tools were told of thread and request. */
   readonly metadata: Readonly<Record<string, unknown>>
 }

@@ -1,9 +1,12 @@
+import { askableAgent } from '../agents/askable-agent.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
-import type { Principal } from '../auth/principal.ts'
+import type { Permissions } from '../auth/permissions.ts'
+import { asOwner, type Principal } from '../auth/principal.ts'
 import type { Memories } from '../memories/memories.ts'
 import { invalidRequest, notFound, threadBusy } from '../errors.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { MessageView, Rating } from './message.ts'
+import type { ThreadAccess } from './thread-access.ts'
 import type { HistoryQuery, Page, Thread, ThreadPatch, ThreadQuery, ThreadStore, UsageLine } from './thread-store.ts'
 
 export interface NewThread {
@@ -14,7 +17,7 @@ export interface NewThread {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Threads of one owner. What is not there, or not theirs, is not_found. */
+/** Threads. What is not there, or not for the caller to see, is not_found; what they may see and not do is permission_denied. */
 export interface ThreadService {
   create: (principal: Principal, thread: NewThread) => Promise<Thread>
   get: (principal: Principal, threadId: string) => Promise<Thread>
@@ -23,7 +26,10 @@ export interface ThreadService {
   update: (principal: Principal, threadId: string, patch: ThreadPatch) => Promise<Thread>
   /** Stops what runs in the thread first. */
   remove: (principal: Principal, threadId: string) => Promise<void>
+  /** The caller's own, as far as they may. */
   removeAll: (principal: Principal) => Promise<number>
+  /** Stops what runs in the thread, or lets go of what it waits for; the id of that run. */
+  stop: (principal: Principal, threadId: string) => Promise<string | undefined>
   history: (principal: Principal, threadId: string, query: HistoryQuery) => Promise<Page<MessageView>>
   siblings: (principal: Principal, threadId: string, messageId: string, query: { limit: number, cursor?: string | undefined }) => Promise<Page<MessageView>>
   /** thread_busy for a message that is being written. */
@@ -36,9 +42,11 @@ export interface ThreadService {
 
 export interface ThreadServiceOptions {
   readonly store: ThreadStore
+  readonly access: ThreadAccess
   readonly turns: Pick<TurnStore, 'activeRun'>
   readonly agents: AgentRegistry
-  readonly chat: { stop: (principal: Principal, threadId: string) => Promise<unknown> }
+  readonly permissions: Permissions
+  readonly chat: { stop: (principal: Principal, threadId: string) => Promise<string | undefined> }
   /** Takes what else belongs to threads away with them; `threadId` is absent for all of the principal's. */
   readonly files: { withThreads: <T>(principal: Principal, threadId: string | undefined, work: () => Promise<T>) => Promise<T> }
   /** Forgets what agents keep of them outside of the database. */
@@ -46,49 +54,79 @@ export interface ThreadServiceOptions {
   readonly newId: () => string
 }
 
-export function createThreadService ({ store, turns, agents, chat, files, memories, newId }: ThreadServiceOptions): ThreadService {
+export function createThreadService ({ store, access, turns, agents, permissions, chat, files, memories, newId }: ThreadServiceOptions): ThreadService {
   return {
-    create: async (principal, { id = newId(), agentId, title, metadata }) =>
-      await store.create(principal, { id, agentId: agentIdOf(agentId), title, metadata }),
-    get: async (principal, threadId) => found('thread', await store.get(principal, threadId)),
-    list: async (principal, query) => await store.list(principal, { ...query, agentId: query.agentId === undefined ? undefined : agents.find(query.agentId)?.id ?? query.agentId }),
+    async create (principal, { id = newId(), agentId: asked, title, metadata }) {
+      const agentId = agentIdOf(principal, asked)
+      access.assertMayMake(principal, 'manage_thread', { threadId: id, agentId, metadata })
+      return await store.create(principal, { id, agentId, title, metadata })
+    },
+    get: async (principal, threadId) => found('thread', await store.get(await access.enter(principal, 'view_thread', { threadId }), threadId)),
+    async list (principal, query) {
+      const of = access.listed(principal)
+      if (of === 'none') return { items: [], nextCursor: undefined }
+      return await store.list(principal, { ...query, of, agentId: query.agentId === undefined ? undefined : agents.find(query.agentId)?.id ?? query.agentId })
+    },
     async update (principal, threadId, patch) {
-      if (patch.headId !== undefined) await assertIdle(principal, threadId)
-      const agentId = patch.agentId === undefined ? undefined : agentIdOf(patch.agentId)
-      return found('thread', await store.update(principal, threadId, { ...patch, agentId }))
+      const asker = await access.enter(principal, 'manage_thread', { threadId })
+      if (patch.headId !== undefined) await assertIdle(asker, threadId)
+      const agentId = patch.agentId === undefined ? undefined : agentIdOf(principal, patch.agentId)
+      return found('thread', await store.update(asker, threadId, { ...patch, agentId }))
     },
-    async remove (principal, threadId) {
-      await chat.stop(principal, threadId)
-      if (!await files.withThreads(principal, threadId, () => store.remove(principal, threadId))) throw notFound('thread')
-      await memories.forget(principal, threadId)
-    },
+    remove: async (principal, threadId) => { await remove(await access.enter(principal, 'manage_thread', { threadId }), threadId) },
     async removeAll (principal) {
+      access.assertMay(principal, 'manage_thread')
+      if (access.asksForEach) return await removeEach(principal)
       const removed = await files.withThreads(principal, undefined, () => store.removeAll(principal))
       await memories.forget(principal, undefined)
       return removed
     },
-    history: async (principal, threadId, query) => found('thread', await store.history(principal, threadId, query)),
-    siblings: async (principal, threadId, messageId, query) => found('message', await store.siblings(principal, threadId, messageId, query)),
-    async removeMessage (principal, threadId, messageId) {
-      await assertIdle(principal, threadId, messageId)
-      if (!await store.removeMessage(principal, threadId, messageId)) throw notFound('message')
+    async stop (principal, threadId) {
+      // Who may say something may also have had enough of the answer.
+      const asker = await access.enter(principal, 'chat', { threadId })
+      found('thread', await store.get(asker, threadId))
+      return await chat.stop(asker, threadId)
     },
-    restoreMessage: async (principal, threadId, messageId) => found('message', await store.restoreMessage(principal, threadId, messageId)),
+    history: async (principal, threadId, query) => found('thread', await store.history(await access.enter(principal, 'view_thread', { threadId }), threadId, query)),
+    siblings: async (principal, threadId, messageId, query) => found('message', await store.siblings(await access.enter(principal, 'view_thread', { threadId }), threadId, messageId, query)),
+    async removeMessage (principal, threadId, messageId) {
+      const asker = await access.enter(principal, 'manage_thread', { threadId })
+      await assertIdle(asker, threadId, messageId)
+      if (!await store.removeMessage(asker, threadId, messageId)) throw notFound('message')
+    },
+    restoreMessage: async (principal, threadId, messageId) => found('message', await store.restoreMessage(await access.enter(principal, 'manage_thread', { threadId }), threadId, messageId)),
     async rate (principal, threadId, messageId, rating) {
-      if (!await store.rate(principal, threadId, messageId, rating)) throw notFound('message')
+      if (!await store.rate(await access.enter(principal, 'rate', { threadId }), threadId, messageId, rating)) throw notFound('message')
     },
     async unrate (principal, threadId, messageId) {
-      if (!await store.unrate(principal, threadId, messageId)) throw notFound('message')
+      if (!await store.unrate(await access.enter(principal, 'rate', { threadId }), threadId, messageId)) throw notFound('message')
     },
-    usage: async (principal, threadId) => found('thread', await store.usage(principal, threadId))
+    usage: async (principal, threadId) => found('thread', await store.usage(await access.enter(principal, 'view_thread', { threadId }), threadId))
   }
 
-  function agentIdOf (asked: string | undefined): string {
-    const agent = asked === undefined ? agents.defaultAgent() : agents.find(asked)
-    if (agent === undefined || (agent.hidden && !agent.directAccess)) {
-      throw invalidRequest('agentId: there is no such agent.', [{ path: 'agentId', message: asked === undefined ? 'expected an agent, since there is no default' : 'expected the id or key of an agent' }])
+  async function remove (asker: Principal, threadId: string): Promise<void> {
+    await chat.stop(asker, threadId)
+    if (!await files.withThreads(asker, threadId, () => store.remove(asker, threadId))) throw notFound('thread')
+    await memories.forget(asOwner(asker), threadId)
+  }
+
+  /** Of the caller's own threads those that they may remove. */
+  async function removeEach (principal: Principal): Promise<number> {
+    let removed = 0
+    for (let cursor: string | undefined, page; page === undefined || cursor !== undefined; cursor = page.nextCursor) {
+      page = await store.list(principal, { limit: 100, cursor })
+      for (const thread of page.items.filter((thread) => access.may(principal, 'manage_thread', thread))) {
+        await remove(principal, thread.id)
+        removed++
+      }
     }
-    return agent.id
+    return removed
+  }
+
+  function agentIdOf (principal: Principal, asked: string | undefined): string {
+    const agent = askableAgent({ agents, permissions }, principal, asked, 'chat')
+    if (agent !== undefined) return agent.id
+    throw invalidRequest('agentId: there is no such agent.', [{ path: 'agentId', message: asked === undefined ? 'expected an agent, since there is no default' : 'expected the id or key of an agent' }])
   }
 
   async function assertIdle (principal: Principal, threadId: string, messageId?: string): Promise<void> {

@@ -5,6 +5,7 @@ import type { MessageView, Rating } from './message.ts'
 export interface Thread {
   /** Chosen by the client or made here; unique per owner, not globally. */
   readonly id: string
+  readonly ownerId: string
   readonly agentId: string
   readonly title: string | undefined
   readonly metadata: Readonly<Record<string, unknown>>
@@ -18,7 +19,12 @@ export interface Thread {
 
 export interface Page<T> { readonly items: readonly T[], readonly nextCursor: string | undefined }
 
+/** Where a thread is known from: its own id, or that of a run or an approval in it. */
+export type ThreadPlace = { readonly threadId: string } | { readonly runId: string } | { readonly approvalId: string }
+
 export interface ThreadQuery {
+  /** Whose: the principal's own when absent, or everybody's of their tenant. */
+  readonly of?: 'own' | 'all' | undefined
   readonly limit: number
   readonly cursor?: string | undefined
   readonly agentId?: string | undefined
@@ -48,7 +54,7 @@ export interface HistoryQuery {
 export interface UsageLine { readonly model: string, readonly agentPath: string, readonly calls: number, readonly usage: Usage, readonly costUsd: number | undefined, readonly estimated: boolean }
 
 /**
- * Threads and their messages, of one owner at a time. What is not the principal's is answered as if it did not exist:
+ * Threads and their messages, of one owner at a time: the principal, or whom its `ownerId` names. What is not theirs is answered as if it did not exist:
  * `undefined` or `false`, never an error. A malformed cursor is invalid_request naming the field. A database that
  * cannot be reached is storage_unavailable.
  */
@@ -56,6 +62,8 @@ export interface ThreadStore {
   /** `conflict` when the owner already has a thread with this id. */
   create: (principal: Principal, thread: { id: string, agentId: string, title?: string | undefined, metadata?: Readonly<Record<string, unknown>> | undefined }) => Promise<Thread>
   get: (principal: Principal, threadId: string) => Promise<Thread | undefined>
+  /** The threads at a place, the principal's own first: of the principal, or of everybody in their tenant. */
+  locate: (principal: Principal, place: ThreadPlace, of: 'own' | 'all') => Promise<readonly Thread[]>
   /** Newest activity first. */
   list: (principal: Principal, query: ThreadQuery) => Promise<Page<Thread>>
   update: (principal: Principal, threadId: string, patch: ThreadPatch) => Promise<Thread | undefined>

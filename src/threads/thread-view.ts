@@ -1,9 +1,10 @@
 import type { Page, Thread } from './thread-store.ts'
 
 /** A thread as the API shows it: what is known to be nothing is null. */
-export function threadView ({ id, agentId, title, metadata, archived, headId, messageCount, createdAt, updatedAt, lastMessageAt }: Thread) {
+export function threadView ({ id, ownerId, agentId, title, metadata, archived, headId, messageCount, createdAt, updatedAt, lastMessageAt }: Thread) {
   return {
     id,
+    ownerId,
     agentId,
     title: title ?? null,
     metadata,

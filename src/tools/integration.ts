@@ -16,7 +16,7 @@ const ofAll = {
   type: z.literal('mcp', "expected 'mcp'"),
   /** What people see; the name when absent. */
   title: z.string().min(1).optional(),
-  /** Who may use it: callers with one of these roles; everybody when absent. */
+  /** Only callers with one of these roles may use it, and those only whom the permissions of integrations let. */
   roles: z.array(z.string().min(1)).min(1).optional(),
   /** For connecting and asking for the tools. */
   timeoutMs: z.number().int().positive().max(60_000).default(3_000),
@@ -65,7 +65,7 @@ export function variablesOf (integration: Integration): readonly string[] {
   return integration.tokenEnv === undefined ? [] : [integration.tokenEnv]
 }
 
-/** Whether the caller may use it; where not, it brings no tools and is not spoken of. */
-export function mayUse ({ roles }: Pick<Integration, 'roles'>, principal: Principal): boolean {
+/** Whether the roles it asks for let the caller use it. */
+export function isForRolesOf ({ roles }: Pick<Integration, 'roles'>, principal: Principal): boolean {
   return roles === undefined || roles.some((role) => principal.roles.includes(role))
 }

@@ -1,8 +1,9 @@
 import type { ToolProvider } from '../agents/agent.ts'
+import { createPermissions, type Permissions } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { shuttingDown } from '../errors.ts'
 import type { Egress } from './egress.ts'
-import { mayUse, type Integration } from './integration.ts'
+import { isForRolesOf, type Integration } from './integration.ts'
 import { silent, type IntegrationLog } from './integration-log.ts'
 import { openMcpClient, type McpClient, type McpClientOptions } from './mcp/mcp-client.ts'
 import { createMcpProvider } from './mcp/mcp-provider.ts'
@@ -25,6 +26,8 @@ export interface IntegrationsOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Closed with the integrations. */
   readonly egress: Egress
+  /** Who may use them; everybody when absent. */
+  readonly permissions?: Pick<Permissions, 'may'>
   readonly log?: IntegrationLog | undefined
   /** Milliseconds; only differences matter. */
   readonly now?: () => number
@@ -32,22 +35,27 @@ export interface IntegrationsOptions {
 
 export const noIntegrations: Integrations = { providers: new Map(), list: () => [], close: async () => {} }
 
-export function createIntegrations ({ integrations, env, egress, log = silent, now = () => performance.now() }: IntegrationsOptions): Integrations {
+export function createIntegrations ({ integrations, env, egress, permissions = createPermissions(), log = silent, now = () => performance.now() }: IntegrationsOptions): Integrations {
   const entries = new Map(Object.entries(integrations))
   const clients = new Set<McpClient>()
   let closed = false
 
   return {
-    providers: new Map(Array.from(entries, ([name, integration]) => [name, createMcpProvider({ name, integration, env, fetch: egress.fetch, open, now, log })])),
+    providers: new Map(Array.from(entries, ([name, integration]) => [name, createMcpProvider({ name, integration, env, fetch: egress.fetch, open, now, log, mayUse: (principal) => mayUse(name, integration, principal) })])),
     list: (names, principal) => names.flatMap((name) => {
       const integration = entries.get(name)
-      return integration === undefined || !mayUse(integration, principal) ? [] : [{ name, label: integration.title ?? name }]
+      return integration === undefined || !mayUse(name, integration, principal) ? [] : [{ name, label: integration.title ?? name }]
     }),
     close: async () => {
       closed = true
       await Promise.all(Array.from(clients, (client) => client.close()))
       await egress.close()
     }
+  }
+
+  /** Where the caller may not, it brings no tools and is not spoken of. */
+  function mayUse (name: string, integration: Integration, principal: Principal): boolean {
+    return isForRolesOf(integration, principal) && permissions.may(principal, 'use_integration', { kind: 'integration', name })
   }
 
   /** Whoever opens one, and forgets it, leaves it to be closed here. */

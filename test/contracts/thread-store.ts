@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
+import type { Principal } from '../../src/auth/principal.ts'
 import type { Database } from '../../src/database/database.ts'
+import type { ThreadPlace, ThreadQuery } from '../../src/threads/thread-store.ts'
 import { alice, answer, bob, endOf, holder, otherAlice, startTurn, takeTurn, text, userMessage } from './turns.ts'
 
 export type OpenDatabase = (t: Test) => Promise<Database>
@@ -50,6 +52,40 @@ export function threadStoreContract (t: Test, open: OpenDatabase): void {
       t.strictSame((await threads.list(stranger, { limit: 10, q: 'secret' })).items, [])
     }
     t.strictSame(await threads.history(alice, 'private-1', { limit: 10 }), before)
+  })
+
+  t.test('whom permissions let sees the threads of everybody in the tenant, and of nobody else', async (t) => {
+    const database = await open(t)
+    const { threads } = database
+    const turn = await takeTurn(database, alice, 'shared-id', 'hers', 'answer')
+    await threads.create(bob, { id: 'shared-id', agentId: 'agent-b' })
+    await takeTurn(database, otherAlice, 'shared-id', 'of elsewhere', 'answer')
+    const owners = async (place: ThreadPlace, of: 'own' | 'all', principal = bob) => (await threads.locate(principal, place, of)).map(({ ownerId, agentId }) => `${ownerId} ${agentId}`)
+    t.strictSame(await owners({ threadId: 'shared-id' }, 'all'), ['bob agent-b', 'alice agent-1'], 'their own first')
+    t.strictSame(await owners({ threadId: 'shared-id' }, 'all', alice), ['alice agent-1', 'bob agent-b'])
+    t.strictSame(await owners({ threadId: 'shared-id' }, 'own'), ['bob agent-b'])
+    t.strictSame(await owners({ runId: turn.runId }, 'all'), ['alice agent-1'])
+    for (const place of [{ runId: turn.runId }, { approvalId: 'none' }]) t.strictSame(await owners(place, 'own'), [])
+    t.strictSame(await owners({ runId: turn.runId }, 'all', otherAlice), [], 'tenants stay apart')
+
+    const listed = async (query: Partial<ThreadQuery>) => (await threads.list(bob, { limit: 10, ...query })).items.map(({ ownerId }) => ownerId)
+    t.strictSame(await listed({}), ['bob'])
+    t.strictSame((await listed({ of: 'all' })).sort(), ['alice', 'bob'])
+    t.strictSame(await listed({ of: 'all', q: 'hers' }), ['alice'])
+    t.strictSame(await listed({ of: 'all', q: 'elsewhere' }), [])
+    const first = await threads.list(bob, { limit: 1, of: 'all' })
+    const second = await threads.list(bob, { limit: 1, of: 'all', cursor: first.nextCursor })
+    t.strictSame([...first.items, ...second.items].map(({ ownerId }) => ownerId).sort(), ['alice', 'bob'], 'page by page')
+
+    const asking = { ...bob, ownerId: 'alice' }
+    t.equal(await threads.rate(asking, 'shared-id', turn.answerId, { rating: -1 }), true)
+    const ratings = async (principal: Principal) => (await threads.history(principal, 'shared-id', { limit: 10 }))?.items.map(({ rating }) => rating?.rating)
+    t.strictSame(await ratings(asking), [undefined, -1], 'a rating is of whoever rates')
+    t.strictSame(await ratings(alice), [undefined, undefined])
+    t.equal((await database.turns.run(asking, turn.runId))?.id, turn.runId)
+    t.equal(await threads.removeAll(asking), 1, 'all that are their own')
+    t.equal((await threads.get(alice, 'shared-id'))?.id, 'shared-id')
+    await t.rejects(startTurn(database, { ...bob, ownerId: 'carl' }, 'shared-id', 'hello'), { code: 'not_found' }, 'nobody makes a thread for another')
   })
 
   t.test('threads of one instant are paged without repeats or gaps, also while threads come and go', async (t) => {

@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import type { AgentDefinition } from '../../src/agents/agent.ts'
 import type { AgentRegistry, ModelRegistry } from '../../src/agents/registry.ts'
 import { buildApp } from '../../src/app.ts'
+import { createPermissions, type PermissionLists } from '../../src/auth/permissions.ts'
 import { loadConfig, type Config } from '../../src/config.ts'
 import { openDatabase, type Database } from '../../src/database/database.ts'
 import type { Model } from '../../src/models/model.ts'
@@ -23,6 +24,8 @@ export interface TestAppOptions {
   /** One agent `tester` when absent. */
   readonly agents?: readonly AgentDefinition[]
   readonly databaseUrl?: string
+  /** In place of the defaults, by domain. */
+  readonly permissions?: Partial<PermissionLists>
   /** Environment variables on top of the defaults. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -35,11 +38,11 @@ export interface TestApp {
 }
 
 /** The service as it is, listening on a free port of this machine, on a database of its own. */
-export async function startApp (t: Test, { model, models = modelsOf(model), agents = [{ key: 'tester' }], databaseUrl, env = {}, log }: TestAppOptions): Promise<TestApp> {
+export async function startApp (t: Test, { model, models = modelsOf(model), agents = [{ key: 'tester' }], databaseUrl, env = {}, permissions = {}, log }: TestAppOptions): Promise<TestApp> {
   const dbUrl = databaseUrl ?? await testDatabaseUrl(t)
   const config: Config = loadConfig({ HEARTBEAT_MS: '1000', DATA_DIR: await freshFolder(t), ...env })
   const database = await openDatabase({ url: dbUrl })
-  const app = await buildApp({ config, database, agents: registryOf(agents, models), models, ...(log === undefined ? {} : { log }) })
+  const app = await buildApp({ config, database, agents: registryOf(agents, models), models, permissions: createPermissions({ lists: permissions, log }), ...(log === undefined ? {} : { log }) })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url, database, databaseUrl: dbUrl }

@@ -1,11 +1,15 @@
+import type { Operation } from '../../src/auth/operation.ts'
+
 /** Routes that everybody may call. */
 export const publicRoutes: readonly RegExp[] = [/^\/(health|ready|metrics|openapi\.json)$/, /^\/docs(\/|$)/, /^\/$/, /^\*$/]
 
 /**
- * What a route does for somebody who uses ids of another: nothing by id (`own`: it has no ids, or takes another's as its
+ * What a route asks permission for, and what it does for somebody who uses ids of another: nothing by id (`own`: it has no ids, or takes another's as its
  * caller's own new one), the answer for ids that do not exist (`missing`), or that of a thread where nothing runs (`idle`).
  */
 export interface RouteCase {
+  /** What its caller must be allowed beside seeing what it is about. */
+  readonly asks: Operation | undefined
   readonly stranger: 'own' | 'missing' | 'idle'
   /** Bodies to try; `ids` are those of the other. */
   readonly bodies?: (ids: Ids) => readonly unknown[]
@@ -22,57 +26,58 @@ export function uploadBody (content: string): Buffer {
 }
 
 export const routeCases: Readonly<Record<string, RouteCase>> = {
-  'GET /v1/agents': { stranger: 'own' },
-  'GET /v1/agents/:agentId': { stranger: 'own' },
-  'GET /v1/agents/:agentId/tools': { stranger: 'own' },
-  'POST /v1/agents/:agentId/run': { stranger: 'own', bodies: ({ threadId }) => [{ input: 'Hi' }, { input: 'Hi', threadId }] },
+  'GET /v1/agents': { asks: 'view_agent', stranger: 'own' },
+  'GET /v1/agents/:agentId': { asks: 'view_agent', stranger: 'own' },
+  'GET /v1/agents/:agentId/tools': { asks: 'view_agent', stranger: 'own' },
+  'POST /v1/agents/:agentId/run': { asks: 'run', stranger: 'own', bodies: ({ threadId }) => [{ input: 'Hi' }, { input: 'Hi', threadId }] },
   'POST /v1/agents/:agentId/ag-ui': {
+    asks: 'chat',
     stranger: 'own',
     bodies: ({ threadId, runId, approvalId }) => {
       const body = { threadId, runId, messages: [{ id: 'm1', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {} }
       return [body, { ...body, resume: [{ interruptId: approvalId, status: 'cancelled' }] }]
     }
   },
-  'GET /v1/models': { stranger: 'own' },
-  'GET /v1/models/:model': { stranger: 'own' },
-  'POST /v1/chat/completions': { stranger: 'own', bodies: () => [{ model: 'quick', messages: [{ role: 'user', content: 'Hi' }] }] },
+  'GET /v1/models': { asks: 'view_agent', stranger: 'own' },
+  'GET /v1/models/:model': { asks: 'view_agent', stranger: 'own' },
+  'POST /v1/chat/completions': { asks: 'chat', stranger: 'own', bodies: () => [{ model: 'quick', messages: [{ role: 'user', content: 'Hi' }] }] },
 
-  'POST /v1/threads': { stranger: 'own', bodies: ({ threadId }) => [{ id: threadId, tenantId: 'north', ownerId: 'ada', userId: 'ada' }] },
-  'GET /v1/threads': { stranger: 'own' },
-  'DELETE /v1/threads': { stranger: 'own' },
-  'GET /v1/threads/:threadId': { stranger: 'missing' },
-  'PATCH /v1/threads/:threadId': { stranger: 'missing', bodies: ({ messageId }) => [{ title: 'Taken' }, { archived: true }, { headId: messageId }] },
-  'DELETE /v1/threads/:threadId': { stranger: 'missing' },
-  'GET /v1/threads/:threadId/usage': { stranger: 'missing' },
-  'GET /v1/threads/:threadId/messages': { stranger: 'missing' },
-  'POST /v1/threads/:threadId/messages': { stranger: 'missing', bodies: ({ messageId }) => [{ trigger: 'regenerate-message', messageId }, { trigger: 'regenerate-message' }, toolOutput(messageId)] },
-  'GET /v1/threads/:threadId/messages/:messageId/siblings': { stranger: 'missing' },
-  'DELETE /v1/threads/:threadId/messages/:messageId': { stranger: 'missing' },
-  'POST /v1/threads/:threadId/messages/:messageId/restore': { stranger: 'missing' },
-  'PUT /v1/threads/:threadId/messages/:messageId/rating': { stranger: 'missing', bodies: () => [{ rating: -1, comment: 'Taken' }] },
-  'DELETE /v1/threads/:threadId/messages/:messageId/rating': { stranger: 'missing' },
-  'GET /v1/threads/:threadId/stream': { stranger: 'idle' },
-  'POST /v1/threads/:threadId/stop': { stranger: 'missing' },
+  'POST /v1/threads': { asks: 'chat', stranger: 'own', bodies: ({ threadId }) => [{ id: threadId, tenantId: 'north', ownerId: 'ada', userId: 'ada' }] },
+  'GET /v1/threads': { asks: 'list_threads', stranger: 'own' },
+  'DELETE /v1/threads': { asks: 'manage_thread', stranger: 'own' },
+  'GET /v1/threads/:threadId': { asks: 'view_thread', stranger: 'missing' },
+  'PATCH /v1/threads/:threadId': { asks: 'manage_thread', stranger: 'missing', bodies: ({ messageId }) => [{ title: 'Taken' }, { archived: true }, { headId: messageId }] },
+  'DELETE /v1/threads/:threadId': { asks: 'manage_thread', stranger: 'missing' },
+  'GET /v1/threads/:threadId/usage': { asks: 'view_thread', stranger: 'missing' },
+  'GET /v1/threads/:threadId/messages': { asks: 'view_thread', stranger: 'missing' },
+  'POST /v1/threads/:threadId/messages': { asks: 'chat', stranger: 'missing', bodies: ({ messageId }) => [{ trigger: 'regenerate-message', messageId }, { trigger: 'regenerate-message' }, toolOutput(messageId)] },
+  'GET /v1/threads/:threadId/messages/:messageId/siblings': { asks: 'view_thread', stranger: 'missing' },
+  'DELETE /v1/threads/:threadId/messages/:messageId': { asks: 'manage_thread', stranger: 'missing' },
+  'POST /v1/threads/:threadId/messages/:messageId/restore': { asks: 'manage_thread', stranger: 'missing' },
+  'PUT /v1/threads/:threadId/messages/:messageId/rating': { asks: 'rate', stranger: 'missing', bodies: () => [{ rating: -1, comment: 'Taken' }] },
+  'DELETE /v1/threads/:threadId/messages/:messageId/rating': { asks: 'rate', stranger: 'missing' },
+  'GET /v1/threads/:threadId/stream': { asks: 'view_thread', stranger: 'idle' },
+  'POST /v1/threads/:threadId/stop': { asks: 'chat', stranger: 'missing' },
 
-  'POST /v1/threads/:threadId/files': { stranger: 'missing', bodies: () => [uploadBody('Taken')] },
-  'GET /v1/threads/:threadId/files': { stranger: 'missing' },
-  'GET /v1/threads/:threadId/files/:fileId': { stranger: 'missing' },
-  'GET /v1/threads/:threadId/files/:fileId/content': { stranger: 'missing' },
-  'DELETE /v1/threads/:threadId/files/:fileId': { stranger: 'missing' },
-  'POST /v1/threads/:threadId/files/:fileId/retry': { stranger: 'missing' },
-  'POST /v1/threads/:threadId/files/:fileId/cancel': { stranger: 'missing' },
-  'GET /v1/uploads/settings': { stranger: 'own' },
+  'POST /v1/threads/:threadId/files': { asks: 'upload', stranger: 'missing', bodies: () => [uploadBody('Taken')] },
+  'GET /v1/threads/:threadId/files': { asks: 'view_file', stranger: 'missing' },
+  'GET /v1/threads/:threadId/files/:fileId': { asks: 'view_file', stranger: 'missing' },
+  'GET /v1/threads/:threadId/files/:fileId/content': { asks: 'view_file', stranger: 'missing' },
+  'DELETE /v1/threads/:threadId/files/:fileId': { asks: 'manage_file', stranger: 'missing' },
+  'POST /v1/threads/:threadId/files/:fileId/retry': { asks: 'manage_file', stranger: 'missing' },
+  'POST /v1/threads/:threadId/files/:fileId/cancel': { asks: 'manage_file', stranger: 'missing' },
+  'GET /v1/uploads/settings': { asks: undefined, stranger: 'own' },
 
-  'GET /v1/threads/:threadId/approvals': { stranger: 'missing' },
-  'GET /v1/threads/:threadId/artifacts': { stranger: 'missing' },
-  'POST /v1/approvals/:approvalId': { stranger: 'missing', bodies: () => [{ approved: true }, { approved: false, reason: 'Taken' }] },
+  'GET /v1/threads/:threadId/approvals': { asks: 'view_thread', stranger: 'missing' },
+  'GET /v1/threads/:threadId/artifacts': { asks: 'view_thread', stranger: 'missing' },
+  'POST /v1/approvals/:approvalId': { asks: 'decide_approval', stranger: 'missing', bodies: () => [{ approved: true }, { approved: false, reason: 'Taken' }] },
 
-  'GET /v1/runs/:runId': { stranger: 'missing' },
-  'GET /v1/runs/:runId/events': { stranger: 'missing' },
-  'POST /v1/runs/:runId/stop': { stranger: 'missing' },
+  'GET /v1/runs/:runId': { asks: 'view_thread', stranger: 'missing' },
+  'GET /v1/runs/:runId/events': { asks: 'view_thread', stranger: 'missing' },
+  'POST /v1/runs/:runId/stop': { asks: 'chat', stranger: 'missing' },
 
-  'POST /api/chat': { stranger: 'own', bodies: ({ threadId }) => [{ id: threadId, messages: [text('Hi')] }] },
-  'GET /api/chat/:threadId/stream': { stranger: 'idle' }
+  'POST /api/chat': { asks: 'chat', stranger: 'own', bodies: ({ threadId }) => [{ id: threadId, messages: [text('Hi')] }] },
+  'GET /api/chat/:threadId/stream': { asks: 'view_thread', stranger: 'idle' }
 }
 
 /** A new thread of the caller's own under the id of another's, on routes that make threads. */

@@ -9,7 +9,7 @@ const nobodys: Ids = { threadId: 'thread-of-nobody', messageId: '00000000-0000-7
 for (const { provider, skip } of await availableProviders()) {
   t.test(`every route is closed to strangers, on ${provider}`, { skip }, async (t) => {
     const world = await buildWorld(t, provider)
-    const { ask, ada, strangers, adas, ownThread } = world
+    const { ask, ada, strangers, carol, eve, adas, ownThread } = world
     const routes = world.routes.filter(({ url }) => !publicRoutes.some((open) => open.test(url)))
     const readable = routes.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS')
     const before = await world.snapshot()
@@ -84,10 +84,47 @@ for (const { provider, skip } of await availableProviders()) {
       }
     })
 
+    await t.test('what a caller may see and not do is refused, by the name of what is not allowed', async (t) => {
+      for (const route of readable) {
+        const asks = routeCases[nameOf(route)]?.asks
+        for (const ids of adas) {
+          for (const body of [...bodiesOf(route, ids), ...nameOf(route) === 'POST /v1/threads/:threadId/messages' ? newThreadBodies : []]) {
+            // The events of a run end with it.
+            if (route.url.endsWith('/events') && ids.threadId === 'adas-live') continue
+            if (/stream$/.test(route.url) && ids.threadId === 'adas-live') continue
+            const answer = await ask(carol, route.method, pathOf(route, ids), body)
+            cases++
+            if (asks === undefined || asks === 'view_agent' || asks === 'view_thread') t.ok(answer.statusCode < 300, `${nameOf(route)}: ${answer.statusCode} ${answer.body.slice(0, 200)}`)
+            else refused(t, route, answer, asks)
+          }
+        }
+      }
+    })
+
+    await t.test('what may be seen by such a caller is still their own tenant\'s', async (t) => {
+      for (const route of readable.filter((route) => routeCases[nameOf(route)]?.stranger !== 'own')) {
+        for (const ids of adas) {
+          const [known, unknown] = [bodiesOf(route, ids), bodiesOf(route, nobodys)]
+          for (const [index, body] of known.entries()) {
+            const answer = await ask(eve, route.method, pathOf(route, ids), body)
+            cases++
+            t.strictSame(comparable(answer), comparable(await ask(eve, route.method, pathOf(route, nobodys), unknown[index])), nameOf(route))
+            t.notMatch(answer.body, /ADAS-/, nameOf(route))
+          }
+        }
+      }
+    })
+
     t.strictSame(await world.snapshot(), before, 'nothing of the owner\'s has changed')
     t.match((await ask(ada, 'POST', '/v1/threads/adas-live/stop')).json(), { runId: adas[1]?.runId }, 'and what ran still runs')
     t.comment(`${provider}: ${routes.length} routes, ${cases} cases`)
   })
+}
+
+/** Clients of OpenAI read errors without details. */
+function refused (t: Test, route: Route, answer: Answer, operation: string): void {
+  t.equal(answer.statusCode, 403, `${nameOf(route)}: ${answer.body.slice(0, 200)}`)
+  t.match(answer.json(), route.url === '/v1/chat/completions' ? { error: { code: 'permission_denied' } } : { code: 'permission_denied', details: { operation } }, nameOf(route))
 }
 
 /** Equal but for the reference of each answer. */

@@ -2,6 +2,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import { z } from 'zod'
 import { defineArtifact } from '../../src/artifacts/artifact.ts'
+import { definePermission } from '../../src/auth/permission.ts'
 import { defineTool } from '../../src/tools/tool.ts'
 import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { callersWithKeys, type Caller } from '../helpers/callers.ts'
@@ -17,6 +18,9 @@ export interface World {
   /** Ada, whose things they are; Bob of the same tenant; and another Ada of another tenant. */
   readonly ada: Caller
   readonly strangers: readonly Caller[]
+  /** Carol of Ada's tenant, who may see agents and threads of everybody and do nothing; and Eve, who may the same in another tenant. */
+  readonly carol: Caller
+  readonly eve: Caller
   /** A thread with a rated answer, one with an answer that is being written, and one that waits for an approval. */
   readonly adas: readonly Ids[]
   /** A thread of each stranger, with an answer. */
@@ -40,12 +44,18 @@ const agents = [
   { key: 'gated', model: 'test:gated', fileUpload: true, tools: [send], artifacts: [note] }
 ]
 
+const isReader = ({ roles }: { readonly roles: readonly string[] }) => roles.includes('reader')
+const permissions = {
+  thread: [definePermission({ filter: (principal, operation) => isReader(principal) ? operation === 'view_thread' ? 'all' : 'none' : 'own' })],
+  agent: [definePermission({ filter: (principal, operation) => isReader(principal) && operation !== 'view_agent' ? 'none' : 'all' })]
+}
+
 export async function buildWorld (t: Test, provider: TestProvider): Promise<World> {
-  const { callers, env } = callersWithKeys('ada@north', 'bob@north', 'ada@south')
+  const { callers, env } = callersWithKeys('ada@north', 'bob@north', 'ada@south', 'carol@north+reader', 'eve@south+reader')
   const [ada, ...strangers] = [callers['ada@north'], callers['bob@north'], callers['ada@south']]
   const databaseUrl = await testDatabaseUrl(t, provider)
   const started: TestApp[] = []
-  const routes = await routesOf(async () => { started.push(await startApp(t, { models, agents, env, databaseUrl })) })
+  const routes = await routesOf(async () => { started.push(await startApp(t, { models, agents, env, permissions, databaseUrl })) })
   const [service] = started
   if (service === undefined) throw new Error('The service did not start')
 
@@ -74,7 +84,7 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
   await ask(ada, 'PUT', `/v1/threads/adas-thread/messages/${adas[0]?.messageId}/rating`, { rating: 1, comment: 'ADAS-COMMENT' })
 
   return {
-    routes, ada, strangers, adas, ownThread, ask,
+    routes, ada, strangers, carol: callers['carol@north+reader'], eve: callers['eve@south+reader'], adas, ownThread, ask,
     async snapshot () {
       const paths = ['/v1/threads', ...adas.flatMap(({ threadId, messageId, runId }) => [
         `/v1/threads/${threadId}`, `/v1/threads/${threadId}/approvals`, `/v1/threads/${threadId}/artifacts`, `/v1/threads/${threadId}/files`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ToolProvider } from '../../agents/agent.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { untilAborted } from '../../streams/abort.ts'
-import { mayUse, type Integration, type TokenRequest } from '../integration.ts'
+import type { Integration, TokenRequest } from '../integration.ts'
 import { ToolsUnavailable } from '../tools-unavailable.ts'
 import { shortCause } from './failures.ts'
 import type { McpClient, McpClientOptions } from './mcp-client.ts'
@@ -11,6 +11,7 @@ import { createSessions } from './sessions.ts'
 
 export interface McpProviderOptions extends Pick<McpClientOptions, 'name' | 'integration' | 'env' | 'fetch' | 'log'> {
   readonly open: (options: McpClientOptions) => McpClient
+  readonly mayUse: (principal: Principal) => boolean
   /** Milliseconds; only differences matter. */
   readonly now: () => number
 }
@@ -19,12 +20,12 @@ export interface McpProviderOptions extends Pick<McpClientOptions, 'name' | 'int
  * The tools of one server. Callers share a connection to it, except where they have tokens of their own: then each
  * caller, and each token of theirs, has a connection and a list of tools that nobody else is given.
  */
-export function createMcpProvider ({ open, now, ...options }: McpProviderOptions): ToolProvider {
+export function createMcpProvider ({ open, now, mayUse, ...options }: McpProviderOptions): ToolProvider {
   const { name, integration, env, log } = options
   const sessions = createSessions({ now })
 
   return async ({ principal, metadata, signal }) => {
-    if (!mayUse(integration, principal)) return []
+    if (!mayUse(principal)) return []
     const own = await ownToken(name, integration, { principal, metadata }, signal)
     const session = sessions.get(own === undefined ? '' : keyOf(principal, own), () => {
       const token = own ?? ('tokenEnv' in integration && integration.tokenEnv !== undefined ? env[integration.tokenEnv] : undefined)

@@ -4,7 +4,9 @@ import type { AgentDefinition } from '../../../src/agents/agent.ts'
 import { defineArtifact, type Artifact, type ArtifactContext } from '../../../src/artifacts/artifact.ts'
 import { createArtifactService } from '../../../src/artifacts/artifact-service.ts'
 import { fileArtifact, threadFile } from '../../../src/artifacts/file-artifact.ts'
+import { createPermissions } from '../../../src/auth/permissions.ts'
 import { anonymous } from '../../../src/auth/principal.ts'
+import { createThreadAccess } from '../../../src/threads/thread-access.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
 import { agentOf } from '../../helpers/agents.ts'
 import { getJson, post, startApp } from '../../helpers/app.ts'
@@ -36,7 +38,8 @@ t.test('what takes too long to resolve, or is not configured any more, is as it 
   const agent = agentOf({ toolArtifacts: { look: { artifact: slow, build: () => null } } }, 'test:model')
   const log = recordingLog()
   const items = ['tester', 'gone'].map((agentId) => ({ ...stored, agentId })).concat([{ ...stored, agentId: 'tester', name: 'unknown' }])
-  const service = createArtifactService({ store: { list: async () => ({ items, nextCursor: undefined }) }, agents: { find: (id) => id === 'tester' ? agent : undefined }, log, resolveMs: 20 })
+  const access = createThreadAccess({ permissions: createPermissions(), store: { locate: async () => [] } })
+  const service = createArtifactService({ access, store: { list: async () => ({ items, nextCursor: undefined }) }, agents: { find: (id) => id === 'tester' ? agent : undefined }, log, resolveMs: 20 })
   t.strictSame((await service.list(anonymous, 't1', { limit: 5, baseUrl: '' })).items, items)
   t.match(log.lines, [{ level: 'warn', fields: { artifact: 'slow' } }])
   t.equal(log.lines.length, 1)

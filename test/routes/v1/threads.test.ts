@@ -10,7 +10,7 @@ t.test('a thread is made with what it was given, once', async (t) => {
   const { status, json } = await send(url, 'POST', '/v1/threads', { body: { ...given, unknown: 'ignored' } })
   t.equal(status, 201)
   const { createdAt, updatedAt, ...thread } = json
-  t.strictSame(thread, { id: 'my-thread-1', agentId: agentId('other'), title: 'A title', metadata: given.metadata, archived: false, headId: null, messageCount: 0, lastMessageAt: null })
+  t.strictSame(thread, { id: 'my-thread-1', ownerId: 'anonymous', agentId: agentId('other'), title: 'A title', metadata: given.metadata, archived: false, headId: null, messageCount: 0, lastMessageAt: null })
   t.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   t.equal(createdAt, updatedAt)
   t.strictSame(await getJson(`${url}/v1/threads/my-thread-1`), json)

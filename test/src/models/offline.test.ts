@@ -63,12 +63,51 @@ t.test('it answers from what a tool gave and does not call it again in the same 
   t.match(callsOf(await answer({ messages: [...turn, said('four'), user('roll dice again')], tools })), [{ name: 'roll_dice' }])
 })
 
+t.test('all tools that the words name are called at once, each with the words behind its name; those behind a "then" come later', async (t) => {
+  const tools = [tool('price_clerk', { task: { type: 'string' } }), tool('stock_clerk', { task: { type: 'string' } }), tool('stock'), tool('total', { count: { type: 'integer' } })]
+  const made = async (text: string, turn: readonly ModelMessage[] = []) => callsOf(await answer({ messages: [user(text), ...turn], tools })).map((call) => [call.name, JSON.parse(call.arguments)])
+  t.strictSame(await made('Ask the stock clerk about lamps and the price clerk about 3 lamps'), [['stock_clerk', { task: 'lamps' }], ['price_clerk', { task: '3 lamps' }]])
+  const text = 'Tell the price clerk: a lamp, please ask the stock clerk: 2 lamps. Then use total of 5'
+  t.strictSame(await made(text), [['price_clerk', { task: 'a lamp' }], ['stock_clerk', { task: '2 lamps' }]])
+  t.strictSame(await made(text, [...calledBefore('price_clerk'), ...calledBefore('stock_clerk')]), [['total', { count: 5 }]])
+  t.strictSame(await made(text, [...calledBefore('price_clerk'), ...calledBefore('stock_clerk'), ...calledBefore('total')]), [])
+})
+
+t.test('a tool that is to be used for each of the things that the words list is called for each of them', async (t) => {
+  const tools = [tool('researcher', { task: { type: 'string' } })]
+  const tasks = async (text: string) => callsOf(await answer({ messages: [user(text)], tools })).map((call) => JSON.parse(call.arguments).task)
+  t.strictSame(await tasks('Ask the researcher about each of these: the tides, the lighthouse and the fog.'), ['the tides', 'the lighthouse', 'the fog'])
+  t.strictSame(await tasks('Ask the researcher about each:\n1. Who built it?\n2. Salt and bread'), ['Who built it?', 'Salt and bread'])
+  t.strictSame(await tasks('Ask the researcher about these: the tides, the fog'), ['these: the tides, the fog'])
+  t.strictSame(await tasks('Ask the researcher about each tide'), ['each tide'])
+  t.strictSame(await tasks('Ask the researcher about each: tides, fog. Be brief, and quick.'), ['tides', 'fog'])
+  t.equal((await tasks(`Ask the researcher about each: ${'a, '.repeat(40)}b`)).length, 8)
+})
+
 t.test('a tool choice is obeyed', async (t) => {
   const tools = [tool('roll_dice'), tool('echo')]
   const messages = [user('roll dice')]
   t.strictSame(callsOf(await answer({ messages, tools, toolChoice: 'none' })), [])
   t.match(callsOf(await answer({ messages, tools, toolChoice: { tool: 'echo' } })), [{ name: 'echo' }])
   t.match(callsOf(await answer({ messages: [user('nothing')], tools, toolChoice: 'required' })), [{ name: 'roll_dice' }])
+  const plan = tool('make_plan', { questions: { type: 'array', items: { type: 'string' }, maxItems: 3 } })
+  const [call, ...others] = callsOf(await answer({ messages: [user('Ask about each: tides, fog')], tools: [plan], toolChoice: { tool: 'make_plan' } }))
+  t.strictSame([JSON.parse(call?.arguments ?? ''), others], [{ questions: ['tides', 'fog'] }, []])
+})
+
+t.test('files are told from the words they came with', async (t) => {
+  const table = '[Attached file "stock.csv" (text/csv, 30 bytes, id 0-1, 2 rows): its text follows.]\nitem,count\nroll dice,3\n[End of "stock.csv"]'
+  const picture = '[Attached file "a (1).png" (image/png, 9 bytes, id 0-2, 4 x 4 pixels)]'
+  const long = '[Attached file "b.txt" (text/plain, 9 bytes, id 0-3): its text follows.]\nline [1]\n[Cut: these are the first 8 of 9 characters of "b.txt".]'
+  const request = { messages: [user(`${table}\n\n${picture}\n\n${long}\n\nWhat is in here?`)], tools: [tool('roll_dice')] }
+  const text = textOf(await answer(request))
+  t.match(text, 'You attached "stock.csv" (text/csv, 30 bytes, 2 rows), which begins: "item,count roll dice,3".')
+  t.match(text, 'You attached "a (1).png" (image/png, 9 bytes, 4 x 4 pixels).')
+  t.match(text, 'You attached "b.txt" (text/plain, 9 bytes), which begins: "line [1]".')
+  t.match(text, /offline model.*You said: "What is in here\?"/)
+  t.strictSame(callsOf(await answer(request)), [], 'no tool is called for the words of a file')
+  t.match(textOf(await answer({ messages: [user(picture)] })), /You attached "a \(1\)\.png".*offline model/s)
+  t.notMatch(textOf(await answer({ messages: [user(table), said('Fine'), user('And now?')] })), 'You attached', 'only what came with the newest message')
 })
 
 const schemas: Record<string, z.ZodType | JsonSchema> = {
@@ -89,7 +128,7 @@ const schemas: Record<string, z.ZodType | JsonSchema> = {
 for (const [name, schema] of Object.entries(schemas)) {
   t.test(`an answer with a schema is valid: ${name}`, async (t) => {
     const json = toJsonSchema(schema)
-    for (const text of ['Ada is 36 and writes to ada@example.org about "looms"', '', 'no 15 -3 0.5']) {
+    for (const text of ['Ada is 36 and writes to ada@example.org about "looms"', '', 'no 15 -3 0.5', 'these: p, q, r, and p']) {
       const value: unknown = JSON.parse(textOf(await answer({ messages: [user(text)], responseSchema: json })))
       t.strictSame(compileSchema(json)(value), { ok: true, value })
     }
@@ -99,6 +138,9 @@ for (const [name, schema] of Object.entries(schemas)) {
 t.test('a schema is filled from the words', async (t) => {
   const schema = toJsonSchema(z.object({ count: z.number(), quote: z.string(), colour: z.enum(['red', 'blue']) }))
   t.strictSame(JSON.parse(textOf(await answer({ messages: [user('I saw 7 blue boats named "Nina"')], responseSchema: schema }))), { count: 7, quote: 'Nina', colour: 'blue' })
+  const lists = toJsonSchema(z.object({ names: z.array(z.string()), ages: z.array(z.number()).max(2) }))
+  t.strictSame(JSON.parse(textOf(await answer({ messages: [user('Of 36, 40 and 41 years: Ada, Grace and Lin')], responseSchema: lists }))), { names: ['Ada', 'Grace', 'Lin'], ages: [36, 40] })
+  t.strictSame(JSON.parse(textOf(await answer({ messages: [user('Ada')], responseSchema: lists }))), { names: ['Ada'], ages: [1] })
 })
 
 t.test('a title is a few of the telling words', async (t) => {
@@ -131,6 +173,10 @@ function request (given: Partial<ModelRequest>): ModelRequest {
 
 function user (content: string): ModelMessage {
   return { role: 'user', content }
+}
+
+function calledBefore (toolName: string): ModelMessage[] {
+  return [{ role: 'assistant', text: '', toolCalls: [{ callId: toolName, toolName, arguments: '{}' }] }, { role: 'tool', callId: toolName, toolName, content: 'done' }]
 }
 
 function said (text: string): ModelMessage {

@@ -4,7 +4,7 @@ import type { Message } from '../../../src/threads/message.ts'
 import type { Thread } from '../../../src/threads/thread-store.ts'
 
 export const thread: Thread = {
-  id: 'thread-1', agentId: 'agent-1', title: undefined, metadata: {}, archived: false, headId: undefined, messageCount: 0,
+  id: 'thread-1', ownerId: 'alice', agentId: 'agent-1', title: undefined, metadata: {}, archived: false, headId: undefined, messageCount: 0,
   createdAt: new Date(0), updatedAt: new Date(0), lastMessageAt: undefined
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { z } from 'zod'
+import { denyAll } from '../../../src/auth/shipped-permissions.ts'
 import { AppError } from '../../../src/errors.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
 import { scriptedModel, toolCall, type ScriptStep } from '../../helpers/scripted-model.ts'
@@ -260,4 +261,36 @@ t.test('a tool whose output is the answer ends the run', async (t) => {
   t.match(of('tool-output'), [{ output: 'Forty-two.' }])
   t.equal(model.requests.length, 1)
   t.match(end, { type: 'run-completed' })
+})
+
+for (const delegation of ['tools', 'group'] as const) {
+  t.test(`a member that the caller may not view is in none of the tools, lists and rosters, with delegation: ${delegation}`, async (t) => {
+    const closed = { key: 'closed', name: 'Closed', description: 'Knows secrets.', model: 'test:researcher', permissions: [denyAll] }
+    const { models, model } = modelsOf({ root: [delegation === 'tools' ? ask('d1', 'closed') : toolCall('d1', 'delegate', { agent: 'closed', task: 'tell' }), ['Ok.']], researcher: [['never']] })
+    const { of, end } = await run(t, { model, models, agent: { ...root, delegation, agents: ['closed', 'researcher'] }, crew: [closed, researcher] })
+    const [{ instructions, tools } = { instructions: '', tools: [] }] = model.requests
+    t.match(instructions, /Available subagents:\n- Researcher: Looks things up\.$/)
+    t.equal(tools.length, 1)
+    t.match(JSON.stringify(tools), /researcher/)
+    t.notMatch(JSON.stringify([instructions, tools]), /closed|secrets/i)
+    t.match(of('tool-input-invalid'), [{ callId: 'd1' }], 'nor can it be asked')
+    t.equal(models['test:researcher']!.requests.length, 0)
+    t.match(end, { type: 'run-completed' })
+  })
+}
+
+t.test('a crew of which the caller may view nobody is no crew', async (t) => {
+  const { models, model } = modelsOf({ root: [['Alone.']], researcher: [['never']] })
+  await run(t, { model, models, agent: root, crew: [researcher], permissions: { agent: [({ userId }, _operation, agent) => agent?.kind === 'agent' && agent.key === 'root' && userId === 'alice'] } })
+  t.match(model.requests[0], { tools: [] })
+  t.notMatch(model.requests[0]!.instructions, /subagents/)
+})
+
+t.test('a member that is closed after it was offered is not asked', async (t) => {
+  let isOpen = true
+  const { models, model } = modelsOf({ root: [ask('d1', 'researcher'), ['Without it.']], researcher: [['never']] })
+  const { of, text } = await run(t, { model, models, agent: root, crew: [researcher], permissions: { agent: [() => isOpen] }, onEvent: ({ type }) => { if (type === 'tool-call-start') isOpen = false } })
+  t.match(of('tool-error'), [{ callId: 'd1', message: 'The agent "Researcher" is not available. Go on without it.' }])
+  t.equal(models['test:researcher']!.requests.length, 0)
+  t.equal(text, 'Without it.')
 })

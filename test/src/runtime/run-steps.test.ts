@@ -7,6 +7,7 @@ import { loop } from '../../../src/agents/steps/loop.ts'
 import { recall, remember } from '../../../src/agents/steps/memory-steps.ts'
 import { retry } from '../../../src/agents/steps/retry.ts'
 import type { Step, StepContext, StepOutput } from '../../../src/agents/steps/step.ts'
+import { createPermissions } from '../../../src/auth/permissions.ts'
 import { AppError, RunStopped } from '../../../src/errors.ts'
 import { checkOrder } from '../../../src/events/order.ts'
 import type { RunEventBody, RunEventOf, RunEventType } from '../../../src/events/run-event.ts'
@@ -343,7 +344,7 @@ async function run (t: Test, steps: readonly Step<Notes>[], options: Options = {
     runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent, principal: alice, metadata: { shop: 7 },
     history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, canSuspend: true, memory, ...input
   }
-  const deps = { models: { get: () => model, defaultModel: model.id }, agents: registryWith([]), log, toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 0 }
+  const deps = { models: { get: () => model, defaultModel: model.id }, agents: registryWith([]), permissions: createPermissions(), log, toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 0 }
   const frame = rootFrame(runInput, deps)
   const body: RunEventBody[] = []
   const openEnds = createOpenEnds()

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import type { AgentDefinition } from '../../../src/agents/agent.ts'
+import { createPermissions, type PermissionLists } from '../../../src/auth/permissions.ts'
 import { checkOrder } from '../../../src/events/order.ts'
 import type { RunEventBody, RunEventOf, RunEventType } from '../../../src/events/run-event.ts'
 import type { Model } from '../../../src/models/model.ts'
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly input?: Partial<RunInput>
   readonly toolOutputLimit?: number
   readonly subagentDigestLimit?: number
+  /** In place of the defaults. */
+  readonly permissions?: Partial<PermissionLists>
   readonly signal?: AbortSignal
   /** Sees each event as it comes. */
   readonly onEvent?: (event: RunEventBody) => void
@@ -34,12 +37,12 @@ export interface Ran {
 
 /** Runs an agent to its end and checks the order of its events. */
 export async function run (t: Test, options: RunOptions): Promise<Ran> {
-  const { model, models = {}, agent = {}, crew = [], input = {}, toolOutputLimit = 100_000, subagentDigestLimit = 6_000, signal = new AbortController().signal, onEvent } = options
+  const { model, models = {}, agent = {}, crew = [], input = {}, toolOutputLimit = 100_000, subagentDigestLimit = 6_000, permissions = {}, signal = new AbortController().signal, onEvent } = options
   const log = recordingLog()
   const main = agentOf(agent, model.id)
   const deps: RunDeps = {
     models: { get: (id) => models[id] ?? model, defaultModel: model.id }, agents: registryWith([main, ...crew.map((definition) => agentOf(definition, model.id))]),
-    log, toolOutputLimit, subagentDigestLimit, approvalTtlMs: 60_000
+    permissions: createPermissions({ lists: permissions, log }), log, toolOutputLimit, subagentDigestLimit, approvalTtlMs: 60_000
   }
   const runInput: RunInput = {
     runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent: main, principal: alice, metadata: { shop: 7 },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { createPermissions, type Permissions } from '../../../../src/auth/permissions.ts'
 import type { Principal } from '../../../../src/auth/principal.ts'
 import { createEgress } from '../../../../src/tools/egress.ts'
 import { createIntegrations } from '../../../../src/tools/integrations.ts'
@@ -85,6 +86,18 @@ t.test('who may not use an integration is not told of it', async (t) => {
   t.strictSame(integrations.list(['far', 'gone'], ada), [{ name: 'far', label: 'far' }])
 })
 
+t.test('the permissions of integrations are asked for each, beside its roles', async (t) => {
+  const asked: unknown[] = []
+  const permissions = createPermissions({ lists: { integration: [({ userId }, operation, object) => { asked.push([operation, object]); return userId === 'ada' }] } })
+  const { server, integrations } = await world(t, {}, {}, permissions)
+  t.strictSame([await toolsOf(integrations, 'far', { principal: bob }), integrations.list(['far'], bob)], [[], []])
+  t.equal(server.heard.length, 0)
+  t.strictSame(asked, Array(2).fill(['use_integration', { kind: 'integration', name: 'far' }]))
+  t.equal((await toolsOf(integrations, 'far', { principal: ada })).length, 2)
+  const both = await world(t, { roles: ['admin'] }, {}, permissions)
+  t.strictSame(both.integrations.list(['far'], ada), [])
+})
+
 t.test('a connection that nobody uses is ended, and made again when somebody does', async (t) => {
   const { server, integrations } = await world(t, { userToken: 'farToken', idleMs: 50 })
   const tools = await toolsOf(integrations, 'far', { principal: ada, metadata: { farToken: 'token-of-ada' } })
@@ -109,10 +122,10 @@ t.test('through a chat, each user calls with the token of their own thread or re
   t.notMatch(JSON.stringify(model.requests), /token-of-ada.*needs|farToken/, 'metadata is not for the model')
 })
 
-async function world (t: Test, given: Partial<IntegrationDefinition>, env: Record<string, string> = {}) {
+async function world (t: Test, given: Partial<IntegrationDefinition>, env: Record<string, string> = {}, permissions?: Permissions) {
   const server = await startMcpServer(t, personal)
   const far = remoteIntegrationSchema.parse({ type: 'mcp', url: server.url, timeoutMs: 20_000, ...given })
-  const integrations = createIntegrations({ integrations: { far }, env, egress: createEgress({ allow: ['127.0.0.1'] }) })
+  const integrations = createIntegrations({ integrations: { far }, env, egress: createEgress({ allow: ['127.0.0.1'] }), ...(permissions === undefined ? {} : { permissions }) })
   t.teardown(() => integrations.close())
   return { server, integrations }
 }

@@ -1,0 +1,2 @@
+-- CreateIndex
+CREATE INDEX "Thread_tenantId_id_idx" ON "Thread"("tenantId", "id");
