@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
-import { isOpen, type AgentsAndPermissions } from '../agents/askable-agent.ts'
+import { askableAgent, type AgentsAndPermissions } from '../agents/askable-agent.ts'
 import type { Principal } from '../auth/principal.ts'
 import { AppError, invalidRequest, notFound } from '../errors.ts'
 import { isTerminal, type FinishReason, type RunEvent, type RunEventBody, type TerminalEvent } from '../events/run-event.ts'
@@ -41,11 +41,11 @@ export interface HeadlessService {
   run: (principal: Principal, input: HeadlessInput, signal: AbortSignal) => Promise<HeadlessResult>
 }
 
-export function createHeadlessService ({ agents, permissions, chat, deps, newId }: AgentsAndPermissions & { readonly chat: ChatService, readonly deps: RunDeps, readonly newId: () => string }): HeadlessService {
+export function createHeadlessService ({ chat, deps, newId, ...known }: AgentsAndPermissions & { readonly chat: ChatService, readonly deps: RunDeps, readonly newId: () => string }): HeadlessService {
   return {
     async run (principal, input, signal) {
-      const agent = agents.find(input.agentId)
-      if (agent === undefined || !isOpen(permissions, principal, agent, 'run')) throw notFound('agent')
+      const agent = askableAgent(known, principal, input.agentId, 'run')
+      if (agent === undefined) throw notFound('agent')
       deps.models.get(agent.model)
       const { responseFormat = agent.responseFormat } = input
       const response = responseFormat === null ? undefined : responseShape(responseFormat, 'responseFormat')

@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
 import type { TurnPlan, TurnView } from '../../src/runs/turn-store.ts'
 import { threadBusy } from '../../src/errors.ts'
-import { alice, answer, bob, endOf, holder, inOneMinute, planTurn, startTurn, takeTurn, text, userMessage } from './turns.ts'
+import type { FrameCheckpoint } from '../../src/runtime/suspension.ts'
+import { alice, answer, bob, endOf, holder, inOneMinute, noTokens, planTurn, startTurn, takeTurn, text, userMessage } from './turns.ts'
 import type { OpenDatabase } from './thread-store.ts'
 
 const context = { contextLimit: 50 }
@@ -175,6 +176,28 @@ export function turnStoreContract (t: Test, open: OpenDatabase): void {
     t.strictSame(await turns.checkpoint(holder, [{ runId: 'next-run', messageId: turn.answerId, parts: text('further') }]), [])
     t.equal(await turns.finish(holder, endOf({ ...turn, runId: 'next-run' }, 'done')), true)
     t.match((await database.threads.history(alice, 'waiting-1', { limit: 1 }))?.items[0], { id: turn.answerId, parts: text('done'), status: 'completed' })
+  })
+
+  t.test('what a run waits for is stored with its end, or neither is', async (t) => {
+    const database = await open(t)
+    const { turns, approvals } = database
+    const turn = await startTurn(database, alice, 'asking-1', 'q')
+    const root: FrameCheckpoint = { agentId: 'agent-1', path: [], messages: [], step: 1, toolCalls: 0, reminders: 0, calledTools: [], text: '', reasoning: [], calls: [], results: [], waiting: [] }
+    const asking = (...names: string[]) => endOf(turn, 'may I?', {
+      runStatus: 'suspended', messageStatus: 'suspended',
+      suspension: {
+        checkpoint: { root, usage: noTokens, memberCalls: 0, metadata: {} },
+        approvals: names.map((toolName, index) => ({ id: `approval-${index}`, callId: `c${index}`, agentPath: [], toolName, input: { to: 'ada' }, expiresAt: inOneMinute() }))
+      }
+    })
+    await t.rejects(turns.finish(holder, asking('send', undefined as unknown as string)), 'the second has no tool')
+    t.match(await turns.run(alice, turn.runId), { status: 'running' })
+    t.strictSame(await approvals.pending(alice, 'asking-1'), [])
+    t.equal(await turns.finish(holder, asking('send', 'wipe')), true)
+    t.match(await turns.run(alice, turn.runId), { status: 'suspended' })
+    t.match(await approvals.pending(alice, 'asking-1'), [
+      { id: 'approval-0', runId: turn.runId, callId: 'c0', agentPath: [], toolName: 'send', input: { to: 'ada' }, inputHash: /^[0-9a-f]{64}$/, expiresAt: Date, status: 'pending' }, { id: 'approval-1', toolName: 'wipe' }
+    ])
   })
 
   t.test('a new message supersedes a suspended run, whose message keeps what it is told to', async (t) => {

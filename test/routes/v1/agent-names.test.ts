@@ -20,12 +20,13 @@ t.test('an agent that was renamed goes on with its threads, under its old names 
   t.equal((await post(`${url}/v1/threads/old-thread/messages`, { text: 'Again', agentId: 'other' })).status, 409)
 })
 
-t.test('a hidden agent is no way to chat, by key or id, unless it is opened', async (t) => {
+t.test('a hidden agent can neither be chatted with nor run, by key or id, unless it is opened', async (t) => {
   const model = scriptedModel([['Hello.']])
   const { url } = await startApp(t, { model, agents: [{ key: 'tester' }, { key: 'ghost', hidden: true }, { key: 'known', hidden: true, directAccess: true }] })
   const ways = (agent: string) => [
     ['/v1/threads/new-thread/messages', { text: 'Hi', agentId: agent }],
     ['/api/chat', { agentId: agent, messages: [userMessage('Hi')] }],
+    [`/v1/agents/${agent}/run`, { input: 'Hi' }],
     ['/v1/chat/completions', { model: agent, messages: [{ role: 'user', content: 'Hi' }] }],
     [`/v1/agents/${agent}/ag-ui`, { threadId: 'ag-ui-thread', runId: 'r1', messages: [{ id: 'm1', role: 'user', content: 'Hi' }] }]
   ] as const

@@ -51,6 +51,14 @@ t.test('a conversation that fits stays the very one it is', async (t) => {
   t.equal(asked.length, 0)
 })
 
+t.test('it begins where 92 % of the window are taken', async (t) => {
+  const messages = [...thread(20, contextWindow), user('And now?')]
+  const taken = estimateInput(requestOf(messages))
+  const sent = async (contextWindow: number) => await compact(requestOf(messages), world({ contextWindow }).options)
+  t.equal(await sent(Math.ceil(taken / 0.92)), messages)
+  t.not(await sent(Math.floor(taken / 0.93)), messages)
+})
+
 t.test('a thread of 200 turns, three times the window, comes under it with its first and its last message and the newest steps', async (t) => {
   const { options, asked, log } = world()
   const history = [...thread(200, 3 * contextWindow), user('And now?')]
