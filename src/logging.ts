@@ -18,7 +18,7 @@ export function loggerOptions ({ logLevel }: Pick<Config, 'logLevel'>): LoggerOp
  * 100 ms at most; what waits is written when the process exits, and at once after a fatal line.
  */
 export function openLogOutput (): DestinationStream {
-  return destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 })
+  return destination({ dest: 1, sync: false, minLength: 12_288, periodicFlush: 100 })
 }
 
 /** pino marks what it reads, and a tool may throw what cannot be marked or read: a log line must never throw in turn. */

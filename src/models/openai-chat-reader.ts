@@ -2,6 +2,7 @@ import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { ModelEvent } from './model.ts'
 import { createToolCallReader } from './openai-tool-calls.ts'
+import { createRepeatedChunk } from './repeated-chunk.ts'
 import { streamedError, upstreamFailed } from './upstream-error.ts'
 
 export interface ChatReader {
@@ -16,6 +17,7 @@ export interface ChatReader {
 }
 
 type Fields = Readonly<Record<string, unknown>>
+type SpokenType = 'text-delta' | 'reasoning-delta'
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -36,6 +38,8 @@ const failedReasons: ReadonlySet<string> = new Set(['error', 'insufficient_syste
 /** Chunks of one answer in any dialect of chat completions to ModelEvents. `estimate` is asked when no usage came. */
 export function createChatReader ({ estimate }: { readonly estimate: (outputCharacters: number) => Usage }): ChatReader {
   const calls = createToolCallReader()
+  const repeated = createRepeatedChunk()
+  let repeatedType: SpokenType = 'text-delta'
   let usage: Usage | undefined
   let finish: FinishReason | undefined
   let done = false
@@ -44,16 +48,31 @@ export function createChatReader ({ estimate }: { readonly estimate: (outputChar
   return { read, end, abandon: (out) => { calls.end('lost', out) }, finishing: () => finish !== undefined }
 
   function read (payload: string, out: ModelEvent[]): boolean {
-    if (payload === '[DONE]' || payload.trim() === '[DONE]') return (done = true)
-    // A keep-alive comment that a proxy has put into a data field.
-    if (payload.startsWith(':')) return false
+    const text = repeated.textOf(payload)
+    if (text !== undefined) say(repeatedType, text, out)
+    else if (payload.trim() === '[DONE]') done = true
+    // Otherwise a keep-alive comment that a proxy has put into a data field.
+    else if (!payload.startsWith(':')) readChunk(payload, out)
+    return done
+  }
+
+  function readChunk (payload: string, out: ModelEvent[]): void {
     const chunk = parseChunk(payload)
     if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error)
     if (chunk.object === 'error' || chunk.type === 'error') throw streamedError(chunk)
     readUsage(chunk)
-    const choice = Array.isArray(chunk.choices) ? chunk.choices.find(isFirstChoice) : undefined
-    if (choice !== undefined) readChoice(choice, out)
-    return false
+    const choice = firstChoice(chunk)
+    if (choice === undefined) return
+    const known = out.length
+    readChoice(choice, out)
+    if (out.length === known + 1 && onlySpeaks(choice)) learn(payload, out[known]!) // the one that came
+  }
+
+  /** A chunk that said one text, once, and whatever else is in it was of no consequence. */
+  function learn (payload: string, said: ModelEvent): void {
+    if ((said.type !== 'text-delta' && said.type !== 'reasoning-delta') || usage !== undefined || finish !== undefined) return
+    const { type, delta } = said
+    if (repeated.learn(payload, delta, (other) => textIn(other, type))) repeatedType = type
   }
 
   function readChoice (choice: Fields, out: ModelEvent[]): void {
@@ -85,7 +104,7 @@ export function createChatReader ({ estimate }: { readonly estimate: (outputChar
     else if (typeof part.text === 'string') say('text-delta', part.text, out)
   }
 
-  function say (type: 'text-delta' | 'reasoning-delta', delta: string, out: ModelEvent[]): void {
+  function say (type: SpokenType, delta: string, out: ModelEvent[]): void {
     if (delta === '') return
     characters += delta.length
     out.push({ type, delta })
@@ -121,6 +140,21 @@ function parseChunk (payload: string): Fields {
   }
   if (!isRecord(value)) throw upstreamFailed('provider_unavailable', 'The model sent something unreadable.')
   return value
+}
+
+function firstChoice ({ choices }: Fields): Fields | undefined {
+  return Array.isArray(choices) ? choices.find(isFirstChoice) : undefined
+}
+
+/** What a chunk says of one kind, in the one field that kind has. */
+function textIn (payload: string, type: SpokenType): unknown {
+  const delta = firstChoice(parseChunk(payload))?.delta
+  if (!isRecord(delta)) return undefined
+  return type === 'text-delta' ? delta.content : firstText(delta.reasoning_content, delta.reasoning)
+}
+
+function onlySpeaks ({ delta }: Fields): boolean {
+  return isRecord(delta) && (delta.tool_calls ?? delta.function_call ?? null) === null
 }
 
 function isFirstChoice (choice: unknown): choice is Fields {

@@ -8,7 +8,7 @@ export type OpenAIChatOptions = OpenAIModelOptions<Dialect>
 const chatCompletions: OpenAIApi<Dialect> = {
   initialDialect,
   simplerDialect,
-  send: async (request, { modelName, client, dialect, signal }) => await client.chat.completions.create(chatRequest(modelName, request, dialect), { signal }).asResponse()
+  send: async (request, { modelName, client, dialect, signal }) => await client.post('/chat/completions', chatRequest(modelName, request, dialect), signal)
 }
 
 /** A model behind any server that speaks OpenAI's chat completions. */

@@ -1,19 +1,18 @@
-import type { OpenAI } from 'openai'
 import { isAppError } from '../errors.ts'
 import type { Batch } from '../streams/batch.ts'
 import { estimateUsage } from './estimate.ts'
 import type { Model, ModelEvent, ModelRequest } from './model.ts'
 import { createChatAnswer, type AnswerOptions, type ChatAnswer } from './openai-chat-answer.ts'
+import type { OpenAIClient } from './openai-client.ts'
 import { openUpstreamCall } from './upstream-call.ts'
 import { upstreamError } from './upstream-error.ts'
-import type { UpstreamResponse } from './upstream-fetch.ts'
+import type { UpstreamResponse } from './upstream-post.ts'
 
 export interface OpenAIModelOptions<Dialect> {
   /** `provider:model`. */
   readonly id: string
   readonly modelName: string
-  /** Made by createOpenAIClient: the bodies of its answers are Node streams. */
-  readonly client: OpenAI
+  readonly client: OpenAIClient
   /** Told when the server refused a part of a request and is asked without it from then on. */
   readonly onSimplified?: ((dialect: Dialect) => void) | undefined
 }
@@ -21,8 +20,7 @@ export interface OpenAIModelOptions<Dialect> {
 /** One of OpenAI's ways to ask a model: how a request is put, what is left out when it is refused, how answers are read. */
 export interface OpenAIApi<Dialect> {
   readonly initialDialect: (baseURL: string) => Dialect
-  /** Resolves with the client's raw response. */
-  readonly send: (request: ModelRequest, options: { readonly id: string, readonly modelName: string, readonly client: OpenAI, readonly dialect: Dialect, readonly signal: AbortSignal }) => Promise<Response>
+  readonly send: (request: ModelRequest, options: { readonly id: string, readonly modelName: string, readonly client: OpenAIClient, readonly dialect: Dialect, readonly signal: AbortSignal }) => Promise<UpstreamResponse>
   /** The dialect to ask again in after `error`, or undefined when the refusal was about something else. */
   readonly simplerDialect: (dialect: Dialect, error: unknown) => Dialect | undefined
   readonly createReader?: ((modelId: string) => AnswerOptions['createReader']) | undefined
@@ -36,12 +34,13 @@ export function createOpenAIModel<Dialect> (api: OpenAIApi<Dialect>, { id, model
   return { id, generate }
 
   async function * generate (request: ModelRequest, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<Batch<ModelEvent>, void> {
-    const call = openUpstreamCall(signal)
+    const call = openUpstreamCall()
     let out: ModelEvent[] = []
     let answer: ChatAnswer | undefined
     try {
-      const { headers, body } = call.took(await ask(request, call.signal))
-      answer = createChatAnswer({ contentType: headers.get('content-type') ?? '', estimate: (characters) => estimateUsage(request, characters), createReader })
+      signal.throwIfAborted()
+      const { contentType, body } = call.took(await ask(request, signal))
+      answer = createChatAnswer({ contentType, estimate: (characters) => estimateUsage(request, characters), createReader })
       for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         answer.push(chunk, out)
         if (out.length > 0) {
@@ -67,7 +66,7 @@ export function createOpenAIModel<Dialect> (api: OpenAIApi<Dialect>, { id, model
     for (;;) {
       const asked = dialect
       try {
-        return await api.send(request, { id, modelName, client, dialect: asked, signal }) as unknown as UpstreamResponse // made by our own fetch
+        return await api.send(request, { id, modelName, client, dialect: asked, signal })
       } catch (error) {
         const simpler = api.simplerDialect(asked, error)
         if (simpler === undefined) throw error

@@ -10,7 +10,7 @@ const responses: OpenAIApi<ResponsesDialect> = {
   simplerDialect: simplerResponsesDialect,
   createReader: (modelId) => ({ estimate }) => createResponseReader({ estimate, modelId }),
   async send (request, { id, modelName, client, dialect, signal }) {
-    const ask = async (asked: ModelRequest) => await client.responses.create(responsesRequest({ id, modelName }, asked, dialect), { signal }).asResponse()
+    const ask = async (asked: ModelRequest) => await client.post('/responses', responsesRequest({ id, modelName }, asked, dialect), signal)
     try {
       return await ask(request)
     } catch (error) {

@@ -5,9 +5,9 @@ import type { Model } from './model.ts'
 import type { ModelFacts } from './model-facts.ts'
 import { createOfflineModel } from './offline.ts'
 import { createOpenAIChatModel } from './openai-chat.ts'
-import { createOpenAIClient } from './openai-client.ts'
+import { createOpenAIClient, type OpenAIClient } from './openai-client.ts'
 import { createOpenAIResponsesModel } from './openai-responses.ts'
-import { createUpstreamFetch } from './upstream-fetch.ts'
+import { createUpstreamPost } from './upstream-post.ts'
 
 /** A provider of the configuration file. Keys are named by their environment variable, never written down. */
 export const providerSchema = z.strictObject({
@@ -36,7 +36,6 @@ export interface ModelRegistryOptions {
   readonly log?: { readonly info: (fields: object, message: string) => void } | undefined
 }
 
-type Client = ReturnType<typeof createOpenAIClient>
 type Access = { readonly ok: true, readonly baseURL: string | undefined, readonly apiKey: string | undefined } | { readonly ok: false, readonly problem: string }
 
 const offlineId = 'offline'
@@ -49,9 +48,9 @@ const defaultOpenAIModel = 'openai:gpt-4.1-mini'
  */
 export function createModelRegistry ({ providers: configured, defaultModel, facts, env, wordDelayMs, log }: ModelRegistryOptions): ConfiguredModels {
   const providers = new Map(Object.entries({ [defaultProvider]: providerSchema.parse({}), ...configured }))
-  const clients = new Map<string, Client>()
+  const clients = new Map<string, OpenAIClient>()
   const models = new Map<string, Model>()
-  const fetch = createUpstreamFetch()
+  const post = createUpstreamPost()
 
   return { get, problem, defaultModel: fullModelId(defaultModel ?? ((given(env.OPENAI_API_KEY) ?? given(env.OPENAI_BASE_URL)) === undefined ? offlineId : defaultOpenAIModel)) }
 
@@ -83,14 +82,14 @@ export function createModelRegistry ({ providers: configured, defaultModel, fact
     return providers.get(provider)?.api === 'openai-responses' ? createOpenAIResponsesModel(options) : createOpenAIChatModel(options)
   }
 
-  function clientOf (provider: string): Client {
+  function clientOf (provider: string): OpenAIClient {
     const known = clients.get(provider)
     if (known !== undefined) return known
     const access = accessOf(provider)
     if (!access.ok) throw new AppError('configuration_error', access.problem)
     const { baseURL, apiKey } = access
     const account = provider === defaultProvider ? { organization: given(env.OPENAI_ORG_ID), project: given(env.OPENAI_PROJECT_ID) } : {}
-    const client = createOpenAIClient({ baseURL, apiKey, headers: providers.get(provider)?.headers, fetch, ...account })
+    const client = createOpenAIClient({ baseURL, apiKey, headers: providers.get(provider)?.headers, post, ...account })
     clients.set(provider, client)
     return client
   }

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream'
-import type { UpstreamResponse } from './upstream-fetch.ts'
+import type { UpstreamResponse } from './upstream-post.ts'
 
-/** The connection of one model call: who may cut it, and what becomes of it. */
+/** The connection of one model call: what becomes of it in the end. */
 export interface UpstreamCall {
-  readonly signal: AbortSignal
   /** Takes over the body of the answer. */
   took: (response: UpstreamResponse) => UpstreamResponse
   /** Nothing but the end is awaited: the body is destroyed when that takes too long. */
@@ -16,19 +15,11 @@ const endGraceMs = 3_000
 const drainMs = 1_000
 const noListener = (): void => {}
 
-/**
- * Links a call to `signal` with a controller of its own: the client never takes its listener off the signal it is given,
- * and a run's signal lives long.
- */
-export function openUpstreamCall (signal: AbortSignal): UpstreamCall {
-  signal.throwIfAborted()
-  const controller = new AbortController()
-  const abort = () => { controller.abort(signal.reason) }
+export function openUpstreamCall (): UpstreamCall {
   let body: Readable | undefined
   let grace: NodeJS.Timeout | undefined
-  signal.addEventListener('abort', abort, { once: true })
 
-  return { signal: controller.signal, took, expectEnd, close }
+  return { took, expectEnd, close }
 
   function took (response: UpstreamResponse): UpstreamResponse {
     body = response.body
@@ -41,9 +32,8 @@ export function openUpstreamCall (signal: AbortSignal): UpstreamCall {
   }
 
   function close (how: 'drain' | 'cut'): void {
-    signal.removeEventListener('abort', abort)
     clearTimeout(grace)
-    if (how === 'cut') controller.abort()
+    if (how === 'cut') body?.destroy()
     else if (body !== undefined) drain(body)
   }
 }

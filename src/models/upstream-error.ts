@@ -1,4 +1,3 @@
-import { APIConnectionTimeoutError } from 'openai'
 import { AppError, isAppError, type ErrorCode } from '../errors.ts'
 
 /** What of an upstream failure may be kept: nothing that the other side wrote freely, since it may hold a key. */
@@ -45,7 +44,7 @@ export function upstreamError (error: unknown): AppError {
   if (isAppError(error)) return error
   if (!isRecord(error)) return failure('provider_unavailable', {})
   const { status, headers } = error
-  if (typeof status !== 'number') return connectionError(error, error instanceof APIConnectionTimeoutError)
+  if (typeof status !== 'number') return connectionError(error)
   const hasBody = error.error !== undefined && error.error !== null
   const text = `${String(error.message)}`
   return classified({ status, codes: codesOf(error, error.error), text, hasBody }, headers instanceof Headers ? retryAfter(headers) : undefined)
@@ -103,9 +102,9 @@ function codeOfNames (named: (pattern: RegExp) => boolean): UpstreamCode {
   return 'provider_unavailable'
 }
 
-function connectionError (error: Record<string, unknown>, timeout: boolean): AppError {
+function connectionError (error: Record<string, unknown>): AppError {
   const codes = codesOf(error, error.cause)
-  const timedOut = timeout || codes.some((code) => /TIMEDOUT|TIMEOUT/.test(code))
+  const timedOut = codes.some((code) => /TIMEDOUT|TIMEOUT/.test(code))
   return failure(timedOut ? 'provider_timeout' : 'provider_unavailable', { code: codes[0] })
 }
 

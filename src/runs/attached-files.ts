@@ -2,7 +2,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { RunEventBody } from '../events/run-event.ts'
 import type { Attachments } from '../files/attachments.ts'
 import type { TurnRequest } from '../messages/turn-request.ts'
-import type { Batch } from '../streams/batch.ts'
+import type { Batch, BatchStream } from '../streams/batch.ts'
 
 export interface AskedTurn {
   readonly threadId: string
@@ -19,8 +19,12 @@ export async function withOwnFiles<T extends AskedTurn> (attachments: Attachment
 }
 
 /** Tells the client, right after the start, which of its files were left out. */
-export async function * reportingDropped (events: AsyncIterable<Batch<RunEventBody>>, dropped: readonly string[]): AsyncGenerator<Batch<RunEventBody>, void> {
-  let told = dropped.length === 0
+export function reportingDropped (events: BatchStream<RunEventBody>, dropped: readonly string[]): BatchStream<RunEventBody> {
+  return dropped.length === 0 ? events : reporting(events, dropped)
+}
+
+async function * reporting (events: BatchStream<RunEventBody>, dropped: readonly string[]): AsyncGenerator<Batch<RunEventBody>, void> {
+  let told = false
   for await (const batch of events) {
     yield batch
     if (told) continue

@@ -14,7 +14,7 @@ export const agentLoop: MemberOptions['loop'] = (frame, signal, resume) => {
   const { pipeline } = frame.agent
   if (pipeline === undefined) {
     const events = withToolArtifacts(frame, runLoop(frame, signal, { loop: agentLoop, resume }), { signal, stopped: resume?.frame })
-    return remembered(frame, signal, events)
+    return frame.memory === undefined ? events : remembered(frame, signal, events)
   }
   // Steps never wait for somebody outside: what waited was another kind of agent of the same key.
   if (resume !== undefined) throw new AppError('configuration_error', `The agent "${frame.agent.name}" has changed, so it cannot go on.`)

@@ -28,16 +28,11 @@ export async function * askModel (frame: Frame, { offered, holdText }: Question,
   const call = yield * prepareCall(requestOf(frame, { offered, instructions, step }), { model, state, compactor })
   if (call === undefined) return undefined
   state.step = step
-  return yield * withStart(step, modelStep({
+  yield [{ type: 'step-start', step }]
+  return yield * modelStep({
     ...hooks, ...call, model, fallbacks, compactor, state, signal, holdText, runId,
     toolset: offered, timeouts: agent.timeouts, log: deps.log, observer: deps.observer
-  }))
-}
-
-/** Tells of the step as soon as its call is being made. */
-async function * withStart<R> (step: number, events: AsyncGenerator<Batch<RunEventBody>, R>): AsyncGenerator<Batch<RunEventBody>, R> {
-  yield [{ type: 'step-start', step }]
-  return yield * events
+  })
 }
 
 function requestOf (frame: Frame, { offered, instructions, step }: { readonly offered: Toolset, readonly instructions: string, readonly step: number }): ModelRequest {

@@ -26,8 +26,12 @@ type Source = Agent['toolArtifacts'][string]
  * The events of an agent, and among them the artifacts of its tools: each right behind the result it is built of, whoever
  * gave that result. They are for people: the model is not told of them. A run that nobody follows has none.
  */
-export async function * withToolArtifacts<R> (frame: Frame, events: Events<R>, { signal, stopped }: ToolArtifactsOptions): Events<R> {
-  if (!frame.run.isStreamed || Object.keys(frame.agent.toolArtifacts).length === 0) return yield * events
+export function withToolArtifacts<R> (frame: Frame, events: Events<R>, options: ToolArtifactsOptions): Events<R> {
+  const none = !frame.run.isStreamed || Object.keys(frame.agent.toolArtifacts).length === 0
+  return none ? events : interspersed(frame, events, options)
+}
+
+async function * interspersed<R> (frame: Frame, events: Events<R>, { signal, stopped }: ToolArtifactsOptions): Events<R> {
   const calls = new Map<string, Call>(stopped?.calls.map((call) => [call.callId, call]))
   try {
     for (let next = await events.next(); ; next = await events.next()) {

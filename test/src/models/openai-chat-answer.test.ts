@@ -155,6 +155,30 @@ t.test('a web page is no answer', async (t) => {
   t.throws(() => read([Buffer.from(' \n<!doctype html>')], 'text/event-stream'), { code: 'provider_unavailable' })
 })
 
+t.test('deltas of chunks that are alike are read as if each stood alone', async (t) => {
+  const texts = [' word', 'two\nlines', '"quoted" \\ and more', '', ' far longer than what is copied', '\u00e4\ud83d\ude00\ud800', '","role":"x', '{"choices":[]}', '\u0007', '[DONE]', ' word']
+  for (const field of ['content', 'reasoning_content']) {
+    const wires = texts.map((text) => sse([{ id: 'same', ...say({ [field]: text }), usage: null }]))
+    const said = read([Buffer.from(wires.join('') + sse([stop]))]).flatMap((event) => 'delta' in event ? [event.delta] : [])
+    t.strictSame(said, texts.filter((text) => text !== ''), field)
+  }
+})
+
+t.test('a chunk that is only nearly like the one before is read for what it is', async (t) => {
+  const wire = (inside: string) => `data: {"id":"same","choices":[{"index":0,"delta":{"content":"${inside}"},"finish_reason":null}],"usage":null}\n\n`
+  const rest = sse([stop]) + 'data: [DONE]\n\n'
+  const after = (inside: string) => broken(wire('one') + wire('two') + wire(inside) + rest)
+  t.equal(textOf(after('three').events), 'onetwothree')
+  t.match(callsOf(after('three","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}],"x":"').events), [{ id: 'a', name: 'f' }])
+  t.equal(textOf(after('three","content":"four').events), 'onetwofour', 'of two fields of one name the last counts')
+  t.equal(reasoningOf(after('","reasoning":"hm').events), 'hm')
+  for (const unreadable of ['a\ttab', 'a"quote', '\\', '\\x']) t.match(after(unreadable).error, { code: 'provider_unavailable' }, unreadable)
+  const other = (delta: object, usage: object | null = null) => ({ id: 'same', ...say(delta), usage })
+  const mixed = play([other({ content: 'a' }), other({ content: 'b' }), other({ reasoning: 'b' }), other({ reasoning: 'c' }), other({ content: 'd' }), other({ content: 'e' }, { prompt_tokens: 1, completion_tokens: 5 }), other({ content: 'f', refusal: 'g' }), other({ content: 'h' }), stop])
+  t.strictSame(mixed.slice(0, -2).map((event) => 'delta' in event && [event.type[0], event.delta].join('')), ['ta', 'tb', 'rb', 'rc', 'td', 'te', 'tf', 'tg', 'th'])
+  t.match(eventsOf(mixed, 'usage'), [{ usage: { output: 5 }, estimated: false }])
+})
+
 function sse (chunks: readonly object[]): string {
   return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
 }
