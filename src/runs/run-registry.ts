@@ -57,7 +57,7 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
   const running = new Map<string, Running>()
   const starting = new Map<string, Promise<void>>()
   // Not whole specs: what a run was made of, its history among it, would be held as long.
-  const remembered = new Map<string, Pick<RunSpec, 'principal' | 'initialParts'>>()
+  const remembered = new Map<string, Pick<RunSpec, 'principal' | 'threadId' | 'initialParts'>>()
   let draining = false
 
   return {
@@ -108,7 +108,7 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     const run: Running = { spec, controller: new AbortController(), ended: Promise.resolve(), readers: 0 }
     const events = spec.events(run.controller.signal)[Symbol.asyncIterator]()
     running.set(runId, run)
-    remembered.set(runId, { principal: spec.principal, initialParts: spec.initialParts })
+    remembered.set(runId, { principal: spec.principal, threadId: spec.threadId, initialParts: spec.initialParts })
     try {
       await take(run, await events.next())
     } catch (error) {
