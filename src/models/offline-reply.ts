@@ -16,7 +16,7 @@ export function replyTo ({ messages }: Pick<ModelRequest, 'messages'>): string {
 }
 
 /** Tool results that came after the last user message. */
-export function resultsSinceUser (messages: readonly ModelMessage[]): Array<ModelMessage & { role: 'tool' }> {
+function resultsSinceUser (messages: readonly ModelMessage[]): Array<ModelMessage & { role: 'tool' }> {
   const start = messages.findLastIndex((message) => message.role === 'user')
   return messages.slice(start + 1).filter((message) => message.role === 'tool')
 }

@@ -2,13 +2,11 @@ import type { Agent } from '../agents/agent.ts'
 import type { ModelRegistry } from '../agents/registry.ts'
 import type { RunEventBody } from '../events/run-event.ts'
 import type { ModelMessage, ModelRequest } from '../models/model.ts'
-import { leastOf } from './call-estimate.ts'
+import { budgetedSideCall } from './budgeted-side-call.ts'
 import { compact } from './compaction.ts'
-import { createInputGauge } from './input-gauge.ts'
 import type { RunLogger } from './log.ts'
 import type { RunObserver } from './run-observer.ts'
 import type { RunState } from './run-state.ts'
-import { sideCall } from './side-call.ts'
 import type { StepHooks } from './step-hooks.ts'
 import type { SummaryCache } from './summary-cache.ts'
 
@@ -69,18 +67,10 @@ export function compactorOf (agent: Agent, options: CompactorOptions): Compactor
   }
 
   async function askForSummary (request: ModelRequest, out: RunEventBody[]): Promise<string | undefined> {
-    const reservation = state.ledger.reserve(leastOf(model, request, createInputGauge()))
-    if (reservation === undefined) return undefined
-    const watch = options.observer?.modelCall({ runId: options.runId, model: model.id, request })
-    const { text, usage, failure } = await sideCall(model, request, { signal, timeouts: agent.timeouts, maxCharacters: maxSummaryCharacters, watch })
-    if (usage !== undefined) {
-      out.push(usage)
-      state.ledger.book(usage.buckets, usage.costUsd)
-      options.onUsage?.({ model: model.id, usage: usage.buckets, ...(usage.costUsd === undefined ? {} : { costUsd: usage.costUsd }), estimated: usage.estimated === true })
-    }
-    reservation.release()
+    const { runId, observer, onUsage } = options
+    const call = await budgetedSideCall(model, request, { state, runId, observer, onUsage, out, signal, timeouts: agent.timeouts, maxCharacters: maxSummaryCharacters })
     signal.throwIfAborted()
-    if (failure !== undefined) log.warn({ err: failure.error }, 'a summary could not be made')
-    return failure === undefined ? text : undefined
+    if (call?.failure !== undefined) log.warn({ err: call.failure.error }, 'a summary could not be made')
+    return call?.failure === undefined ? call?.text : undefined
   }
 }

@@ -5,13 +5,11 @@ import type { ModelMessage, ModelRequest } from '../models/model.ts'
 import { untilAborted } from '../streams/abort.ts'
 import { compileSchema } from '../tools/schema.ts'
 import { headOf } from '../tools/serialise.ts'
-import { leastOf } from './call-estimate.ts'
+import { budgetedSideCall } from './budgeted-side-call.ts'
 import type { Frame } from './frame.ts'
 import { hookContext } from './hook-context.ts'
-import { createInputGauge } from './input-gauge.ts'
 import { readResponse } from './response-shape.ts'
 import type { LoopEnd } from './run-loop.ts'
-import { sideCall } from './side-call.ts'
 import { stepHooks } from './step-hooks.ts'
 import { transcriptOf } from './transcript.ts'
 
@@ -65,20 +63,12 @@ async function ask (frame: Frame, policy: SuggestionPolicy, { messages, signal, 
   const { agent, state, run: { runId, deps: { models, log, observer } } } = frame
   const model = models.get(policy.model ?? agent.model)
   const request = requestFor(policy, messages)
-  const reservation = state.ledger.reserve(leastOf(model, request, createInputGauge()))
-  if (reservation === undefined) return []
-  const watch = observer?.modelCall({ runId, model: model.id, request })
   const timeouts = { firstTokenMs: policy.timeoutMs, idleMs: policy.timeoutMs }
-  const { text, usage: used, failure } = await sideCall(model, request, { signal, timeouts, maxCharacters: maxAnswerLength, watch })
-  if (used !== undefined) {
-    const { buckets, costUsd, estimated = false } = used
-    state.ledger.book(buckets, costUsd)
-    usage.push(used)
-    stepHooks(agent, hookContext(frame, signal), { state, log }).onUsage?.({ model: model.id, usage: buckets, ...(costUsd === undefined ? {} : { costUsd }), estimated })
-  }
-  reservation.release()
-  if (failure !== undefined) throw failure.error
-  const read = readResponse(text, shape)
+  const { onUsage } = stepHooks(agent, hookContext(frame, signal), { state, log })
+  const call = await budgetedSideCall(model, request, { state, runId, observer, onUsage, out: usage, signal, timeouts, maxCharacters: maxAnswerLength })
+  if (call === undefined) return []
+  if (call.failure !== undefined) throw call.failure.error
+  const read = readResponse(call.text, shape)
   if (read === undefined) throw new Error('The model did not answer with a list of suggestions')
   return (read.value as { suggestions: string[] }).suggestions // checked by the shape
 }
