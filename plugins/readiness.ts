@@ -15,7 +15,7 @@ export default fp(async (app) => {
   app.decorate('readiness', async () => {
     if (draining) return 'draining'
     try {
-      await app.database.ping()
+      await app.storages.ping()
       return 'ready'
     } catch (error) {
       app.log.warn({ err: error }, 'the database does not answer')

@@ -5,7 +5,7 @@ import { createApprovalService, type ApprovalService } from '../src/approvals/ap
 import { createArtifactService, type ArtifactService } from '../src/artifacts/artifact-service.ts'
 import type { Permissions } from '../src/auth/permissions.ts'
 import type { Config } from '../src/config.ts'
-import type { Database } from '../src/database/database.ts'
+import { openDatabase, type Database } from '../src/database/database.ts'
 import type { FileService } from '../src/files/file-service.ts'
 import { openFiles } from '../src/files/files.ts'
 import { newId } from '../src/ids.ts'
@@ -22,6 +22,7 @@ import { createRunService, type RunService } from '../src/runs/run-service.ts'
 import { createStartTurn } from '../src/runs/start-turn.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
 import { createSummaryCache } from '../src/runtime/summary-cache.ts'
+import { openStorages, type Storages } from '../src/storage/open-storages.ts'
 import { createThreadAccess } from '../src/threads/thread-access.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
 import type { Integrations } from '../src/tools/integrations.ts'
@@ -31,6 +32,7 @@ declare module 'fastify' {
     agents: AgentRegistry
     catalogue: AgentCatalogue
     database: Database
+    storages: Storages
     approvals: ApprovalService
     artifacts: ArtifactService
     chat: ChatService
@@ -56,34 +58,36 @@ export interface ServicesOptions {
 export default fp<ServicesOptions>(async (app, { config, agents, models, integrations, permissions, database: untimed }) => {
   const { log } = app
   const database = app.metrics.timeStores(untimed)
-  const { turns } = database
+  const storages = await openStorages({ agents, database, openDatabase: (url) => openDatabase({ url, log }), timeStores: app.metrics.timeStores, log })
+  const { turns, threads, approvals: approvalStore, artifacts, memories: memoryStore } = storages.stores
   const holder = createHolder()
   const runLog = createMemoryRunLog({ graceMs: config.runGraceMs })
   const runRegistry = createRunRegistry({ runLog, log, graceMs: config.runGraceMs })
   const recovery = createRecovery({ turns, runs: runRegistry, holder, log })
-  const checkpointer = createCheckpointer({ turns, holder, log })
+  const checkpointer = storages.checkpointer((turns) => createCheckpointer({ turns, holder, log }))
   const observer = observeWith(app.tracing === undefined ? [app.metrics.runs] : [app.metrics.runs, app.tracing.runs])
   const { toolOutputLimit, subagentDigestLimit, approvalTtlMs } = config
-  const access = createThreadAccess({ permissions, store: database.threads })
+  const access = createThreadAccess({ permissions, store: threads })
   const deps = { models, agents, permissions, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer, summaries: createSummaryCache() }
-  const files = openFiles({ config, agents, access, database, holder, newId, log })
+  const files = openFiles({ config, agents, access, database: { files: database.files, threads }, holder, newId, log })
   const { attachments } = files
-  const memories = createMemories({ agents, database: database.memories })
+  const memories = createMemories({ agents, database: memoryStore })
   const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, memories, historyToolOutputLimit: config.historyToolOutputLimit })
   const chat = createChat({ agents, permissions, access, turns, runs: runRegistry, recovery, holder, deps, newId, attachments, startTurn })
-  const approvals = createApprovalService({ store: database.approvals, access, chat, log })
+  const approvals = createApprovalService({ store: approvalStore, access, chat, log })
 
   app.decorate('agents', agents)
   app.decorate('catalogue', createAgentCatalogue({ agents, permissions, integrations }))
   app.decorate('database', database)
+  app.decorate('storages', storages)
   app.decorate('integrations', integrations)
   app.decorate('runRegistry', runRegistry)
   app.decorate('chat', chat)
   app.decorate('approvals', approvals)
-  app.decorate('artifacts', createArtifactService({ store: database.artifacts, access, agents, log }))
+  app.decorate('artifacts', createArtifactService({ store: artifacts, access, agents, log }))
   app.decorate('headless', createHeadlessService({ agents, permissions, chat, deps, newId }))
   app.decorate('runs', createRunService({ turns, access, runs: runRegistry, chat }))
-  app.decorate('threads', createThreadService({ store: database.threads, access, turns, agents, permissions, chat, files: files.cleanup, memories, newId }))
+  app.decorate('threads', createThreadService({ store: threads, storages, access, turns, agents, permissions, chat, files: files.cleanup, memories, newId }))
   app.decorate('files', files.service)
 
   await recovery.sweep()
@@ -96,6 +100,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
     await files.close()
     await checkpointer.close()
     await runLog.close()
+    await storages.close()
     await database.close()
   })
 }, { name: 'services', dependencies: ['metrics', 'tracing'] })

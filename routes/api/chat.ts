@@ -1,5 +1,5 @@
 import { decodeChatRequest } from '../../src/protocols/ai-sdk/decode.ts'
-import { decodeConversation } from '../../src/protocols/ai-sdk/decode-conversation.ts'
+import { decodeConversation, decodeTold } from '../../src/protocols/ai-sdk/decode-conversation.ts'
 import { invalidRequest } from '../../src/errors.ts'
 import { chatReference } from '../reference/chat.ts'
 import { threadIdField, threadParams } from '../schemas/fields.ts'
@@ -19,7 +19,7 @@ const chat: RoutePlugin = async (app) => {
       return sendReply(reply, answer, wire(request.query))
     }
     assertThreadId(threadId)
-    return sendReply(reply, await app.chat.takeTurn(request.principal, { threadId, agentId, metadata, request: turn, baseUrl: request.baseUrl() }), wire(request.query))
+    return sendReply(reply, await app.chat.takeTurn(request.principal, { threadId, agentId, metadata, request: turn, told: () => decodeTold(messages, turn), baseUrl: request.baseUrl() }), wire(request.query))
   })
 
   app.get('/chat/:threadId/stream', { schema: { ...chatReference.resumeUseChat, params: threadParams, querystring: wireQuery } }, async (request, reply) => {

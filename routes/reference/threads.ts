@@ -28,7 +28,7 @@ export const threadReference = {
     id: 'updateThread', tag: 'Threads', summary: 'Change the title, agent, metadata, archive state, or the branch that is shown',
     body: { example: { title: 'Sundays', archived: false } },
     answers: { 200: json('The thread as it is now', threadShape, { ...threadExample, title: 'Sundays' }) },
-    errors: ['not_found', 'thread_busy', 'payload_too_large']
+    errors: ['not_found', 'conflict', 'thread_busy', 'payload_too_large']
   }),
   remove: describe({
     id: 'removeThread', tag: 'Threads', summary: 'Remove a thread and all that hangs on it',

@@ -12,8 +12,8 @@ const body = runInputSchema.extend({ threadId: threadIdField })
 const agUi: RoutePlugin = async (app) => {
   app.post('/agents/:agentId/ag-ui', { schema: { ...chatReference.agUi, params: agentParams, body } }, async (request, reply) => {
     const { params: { agentId }, body: { threadId, runId: clientRunId } } = request
-    const { turn, metadata, profile, rewindTo } = decodeRunInput(request.body)
-    const answer = await app.chat.takeTurn(request.principal, { threadId, agentId, metadata, request: turn, baseUrl: request.baseUrl() })
+    const { turn, metadata, profile, rewindTo, told } = decodeRunInput(request.body)
+    const answer = await app.chat.takeTurn(request.principal, { threadId, agentId, metadata, request: turn, told, baseUrl: request.baseUrl() })
     const frames = encodeAgUi(answer.events(reply.closeSignal()), { initialParts: answer.initialParts, profile, clientRunId, rewindTo })
     return reply.stream(frames, { ...agUiProtocol.headers, ...idHeaders(answer) })
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { decodeChatRequest } from '../../src/protocols/ai-sdk/decode.ts'
+import { decodeTold } from '../../src/protocols/ai-sdk/decode-conversation.ts'
 import { toUIMessage } from '../../src/protocols/ai-sdk/messages.ts'
 import { pageView } from '../../src/threads/thread-view.ts'
 import { chatReference } from '../reference/chat.ts'
@@ -21,8 +22,8 @@ const messages: RoutePlugin = async (app) => {
   })
 
   app.post('/threads/:threadId/messages', { schema: { ...chatReference.send, params: z.object({ threadId: threadIdField }), querystring: wireQuery } }, async (request, reply) => {
-    const { agentId, metadata, turn } = decodeChatRequest(request.body)
-    const answer = await app.chat.takeTurn(request.principal, { threadId: request.params.threadId, agentId, metadata, request: turn, baseUrl: request.baseUrl() })
+    const { agentId, metadata, turn, messages } = decodeChatRequest(request.body)
+    const answer = await app.chat.takeTurn(request.principal, { threadId: request.params.threadId, agentId, metadata, request: turn, told: () => decodeTold(messages, turn), baseUrl: request.baseUrl() })
     return sendReply(reply, answer, request.query)
   })
 

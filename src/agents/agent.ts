@@ -12,6 +12,7 @@ import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ToolChoice } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import { crewEntrySchema, type CrewMember } from './crew.ts'
+import { storageSchema } from './storage-choice.ts'
 import { suggestionsSchema } from './suggestion-policy.ts'
 import { isPipeline, type Pipeline } from './steps/pipeline.ts'
 
@@ -75,6 +76,8 @@ export const agentSchema = z.strictObject({
   /** Folders that hold a SKILL.md. */
   skills: z.array(z.union([z.string().min(1), z.custom<URL>((value) => value instanceof URL, 'expected the path or the URL of a folder')])).default([]),
   memory: z.union([z.enum(['none', 'database', 'volatile']), z.custom<Memory>(isMemory, 'expected a memory, with the functions recall and remember')]).default('none'),
+  /** Where its threads are kept. */
+  storage: storageSchema,
   /** Names of integrations of the configuration; their tools come after the agent's own. */
   integrations: z.array(z.string()).default([]),
   /** What its model may give the user by tools of their own: `artifact_<name>`. */

@@ -4,6 +4,7 @@ import type { Tool } from '../tools/tool.ts'
 import { agentSchema, type Agent, type ToolProvider } from './agent.ts'
 import { unknownSources, withArtifacts } from './check-artifacts.ts'
 import { ownerlessProblems } from './check-permissions.ts'
+import { storageProblems } from './check-storage.ts'
 import { schemaProblem, toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
 import { issueReasons } from './faults.ts'
@@ -52,6 +53,7 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
     ...own.problems,
     ...skillProblems,
     ...pipelineProblems(data),
+    ...storageProblems(data),
     ...ownerlessProblems('agents', data.permissions).map((problem) => `permissions${problem}`),
     ...connected.problems,
     ...format === undefined ? [] : [`responseFormat: ${format}`],

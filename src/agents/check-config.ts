@@ -3,6 +3,7 @@ import { defaultProvider, fullModelId, providerOf, providerSchema, type Provider
 import type { Tool } from '../tools/tool.ts'
 import type { Agent } from './agent.ts'
 import { checkAgent, type CheckContext } from './check-agent.ts'
+import { storageClashes } from './check-storage.ts'
 import { toolProblems } from './check-tool.ts'
 import type { Entry } from './collect-entries.ts'
 import { crewProblems } from './crew.ts'
@@ -90,6 +91,10 @@ export function checkAgents (entries: readonly Entry[], context: CheckContext): 
   for (const { agent, holder, reason } of names.collisions) {
     const at = origins.get(agent)
     faults.push({ file: at?.file ?? '', entry: at?.label, reason: `${reason} in ${origins.get(holder)?.file ?? ''}` })
+  }
+  for (const { agent, reason } of storageClashes(registered)) {
+    const at = origins.get(agent)
+    faults.push({ file: at?.file ?? '', entry: at?.label, reason })
   }
   for (const agent of registered) {
     const at = origins.get(agent)

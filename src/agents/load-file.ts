@@ -59,6 +59,7 @@ function lenientParley (places: () => readonly string[]) {
     defineSkillAgent: (folder: string | URL, definition: parley.SkillAgentDefinition = {}) =>
       attempt(() => parley.defineSkillAgent(findSkillFolder(folder, places()) ?? folder, definition), skillAgentDraft(folder, definition)),
     defineStepsAgent: (definition: parley.StepsAgentDefinition<object>) => attempt(() => parley.defineStepsAgent(definition), { ...stepsAttributes(definition), kind: 'agent' }),
+    defineStorage: (definition: parley.StorageDefinition) => attempt(() => parley.defineStorage(definition), { ...definition, kind: 'storage' }),
     defineTool: (definition: parley.ToolDefinition<parley.JsonSchema>) => attempt(() => parley.defineTool(definition), { ...definition, kind: 'tool' })
   }
 }

@@ -3,14 +3,13 @@ import type { AgentRegistry } from '../agents/registry.ts'
 import type { Approval } from '../approvals/approval.ts'
 import type { Permissions } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
-import { isAppError, permissionDenied, RunStopped } from '../errors.ts'
+import { invalidRequest, isAppError, permissionDenied, RunStopped } from '../errors.ts'
 import type { Attachments } from '../files/attachments.ts'
 import type { RunEvent } from '../events/run-event.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { TurnRequest } from '../messages/turn-request.ts'
-import type { JsonSchema, ModelMessage } from '../models/model.ts'
-import { responseShape } from '../runtime/response-shape.ts'
-import { runAgent } from '../runtime/run-agent.ts'
+import type { ToldConversation } from '../messages/told-conversation.ts'
+import type { ModelMessage } from '../models/model.ts'
 import type { RunDeps, RunInput } from '../runtime/run-input.ts'
 import type { BatchStream } from '../streams/batch.ts'
 import type { ThreadAccess } from '../threads/thread-access.ts'
@@ -22,8 +21,9 @@ import { leaseUntil } from './lease-keeper.ts'
 import type { Recovery } from './recovery.ts'
 import { replayMessage } from './replay-message.ts'
 import type { RunRegistry } from './run-registry.ts'
-import { chatRun, type StartTurn } from './start-turn.ts'
+import type { StartTurn } from './start-turn.ts'
 import type { TurnPlan, TurnStore, TurnView } from './turn-store.ts'
+import { createStartUnstoredTurn, type UnstoredTurn } from './unstored-turn.ts'
 
 // Newest messages a turn reads; compaction to the model's window comes on top of this.
 const contextLimit = 1_000
@@ -55,17 +55,14 @@ export interface TurnInput {
   readonly operation?: 'chat' | 'run'
   /** How the run is made, where that is not a chat's way. */
   readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'>
+  /** The whole conversation, read only for an agent that keeps no threads; absent where such an agent cannot be asked. */
+  readonly told?: () => ToldConversation
 }
 
-export interface StatelessInput {
+export interface StatelessInput extends Pick<UnstoredTurn, 'metadata' | 'run' | 'response'> {
   readonly agentId: string | undefined
   /** The whole conversation, as the client tells it. */
   readonly messages: readonly ModelMessage[]
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-  /** What this caller asks for beside the agent's own. */
-  readonly run?: Pick<RunInput, 'callerInstructions' | 'settings' | 'suggests'>
-  /** A JSON schema that the answer must have the shape of, and the name its caller gave it by. */
-  readonly response?: { readonly schema: JsonSchema, readonly path: string } | undefined
 }
 
 /** A reply to be read: nothing is lost when nobody does. */
@@ -83,7 +80,8 @@ export interface ChatService {
   /**
    * Takes one turn: stores the question and begins its answer, or finds the one there is. Resolves when the reply can be
    * read. Throws not_found, permission_denied, invalid_request, conflict, thread_busy, configuration_error, storage_unavailable or
-   * shutting_down, and nothing is stored then.
+   * shutting_down, and nothing is stored then. An agent that keeps no threads answers what the client tells, and nothing is
+   * stored of it either, unless the thread is there already.
    */
   takeTurn: (principal: Principal, input: TurnInput) => Promise<Reply>
   /** One turn of a conversation that only the client keeps: nothing is stored. */
@@ -102,6 +100,7 @@ export interface ChatService {
 export function createChat (options: ChatOptions): ChatService {
   const { agents, permissions, access, turns, runs, recovery, holder, deps, attachments, startTurn } = options
   const choose = createAgentChooser({ agents, permissions, models: deps.models })
+  const startUnstored = createStartUnstoredTurn({ runs, deps, newId: options.newId })
 
   return {
     async takeTurn (caller, asked) {
@@ -111,24 +110,16 @@ export function createChat (options: ChatOptions): ChatService {
       const reservation = runs.reserve(ids.runId)
       try {
         const turn = await freeingThread(() => beginWithFallback(principal, input, ids))
-        if (turn.decision.kind === 'run') await startTurn({ ...turn, principal, threadId: input.threadId, decision: turn.decision, dropped, metadata: input.metadata, run: input.run }, reservation)
-        return replyTo(principal, input.threadId, turn)
+        const { decision } = turn
+        if (decision.kind === 'unstored') return await startUnstored(principal, { agent: turn.agent, told: toldTo(turn.agent, input), metadata: input.metadata, run: { canSuspend: 'client-tools' } })
+        if (decision.kind === 'run') await startTurn({ ...turn, principal, threadId: input.threadId, decision, dropped, metadata: input.metadata, run: input.run }, reservation)
+        return replyTo(principal, input.threadId, { ...turn, decision })
       } finally {
         reservation.release()
       }
     },
-    async takeStatelessTurn (principal, { agentId, messages, metadata = {}, run, response }) {
-      const agent = choose.forNewThread(agentId, { principal, operation: 'chat' })
-      const shape = response === undefined ? undefined : responseShape(response.schema, response.path)
-      const [runId, messageId] = [options.newId(), options.newId()]
-      const runDeps = { ...deps, log: deps.log.child({ runId }) }
-      await runs.reserve(runId).start({
-        // Nothing is kept of it, so a run that nobody reads any more is for nobody.
-        principal, messageId, threadId: undefined, initialParts: [], onDisconnect: 'stop',
-        events: (signal) => runAgent({ ...chatRun, ...run, canSuspend: false, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history: messages }, runDeps, signal)
-      })
-      return { runId, threadId: undefined, agent, initialParts: [], events: (signal) => runs.follow(runId, { after: -1, signal }) }
-    },
+    takeStatelessTurn: async (principal, { agentId, messages, ...turn }) =>
+      await startUnstored(principal, { ...turn, agent: choose.forNewThread(agentId, { principal, operation: 'chat' }), told: { messages } }),
     async resume (caller, threadId) {
       const principal = await access.look(caller, { threadId })
       if (principal === undefined) return undefined
@@ -177,15 +168,14 @@ export function createChat (options: ChatOptions): ChatService {
     return { agentId: agent.id, model: agent.model, holder, leaseUntil: leaseUntil(), metadata }
   }
 
-  interface Turn { readonly decision: TurnDecision, readonly agent: Agent, readonly thread: Thread | undefined }
-
-  async function begin (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Turn> {
+  async function begin (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Begun> {
     const { threadId, request, operation = 'chat' } = input
-    return await turns.begin<Turn>(principal, threadId, { lookup: lookupOf(request), contextLimit }, (view) => {
+    return await turns.begin<Begun>(principal, threadId, { lookup: lookupOf(request), contextLimit }, (view) => {
       const agent = choose.forThread(request.kind === 'answers' ? waitingThread(view) : view.thread, input.agentId, { principal, operation })
+      if (view.thread === undefined && agent.storage === 'none') return { messages: [], result: { decision: { kind: 'unstored' }, agent, thread: undefined } }
       const plan = decideTurn(view, request, ids, settingsFor(agent, input.metadata))
       assertMayDecide(principal, view, plan)
-      return { ...plan, result: { decision: plan.result, agent, thread: view.thread } } satisfies TurnPlan<Turn>
+      return { ...plan, result: { decision: plan.result, agent, thread: view.thread } } satisfies TurnPlan<Begun>
     })
   }
 
@@ -195,7 +185,7 @@ export function createChat (options: ChatOptions): ChatService {
   }
 
   /** An answer to replace that the store does not know by the client's id is found by what the client kept before it. */
-  async function beginWithFallback (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Turn> {
+  async function beginWithFallback (principal: Principal, input: TurnInput, ids: TurnIds): Promise<Begun> {
     try {
       return await begin(principal, input, ids)
     } catch (error) {
@@ -246,6 +236,16 @@ export function createChat (options: ChatOptions): ChatService {
       }
     }
   }
+}
+
+interface Turn<D = TurnDecision> { readonly decision: D, readonly agent: Agent, readonly thread: Thread | undefined }
+
+/** `unstored`: there is no such thread, and its agent makes none. */
+type Begun = Turn<TurnDecision | { readonly kind: 'unstored' }>
+
+function toldTo ({ key }: Agent, { told }: TurnInput): ToldConversation {
+  if (told !== undefined) return told()
+  throw invalidRequest(`threadId: the agent "${key}" keeps no threads: run it without one.`, [{ path: 'threadId', message: 'expected no thread, since the agent keeps none' }])
 }
 
 /** The thread as the agent that waits in it knows it: what goes on is its run, whoever the thread has been given to meanwhile. */

@@ -1,10 +1,12 @@
+import type { Agent } from '../agents/agent.ts'
 import { askableAgent } from '../agents/askable-agent.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { Permissions } from '../auth/permissions.ts'
 import { asOwner, type Principal } from '../auth/principal.ts'
 import type { Memories } from '../memories/memories.ts'
-import { invalidRequest, notFound, threadBusy } from '../errors.ts'
+import { AppError, invalidRequest, notFound, threadBusy } from '../errors.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
+import { storageName } from '../storage/define-storage.ts'
 import type { MessageView, Rating } from './message.ts'
 import type { ThreadAccess } from './thread-access.ts'
 import type { HistoryQuery, Page, Thread, ThreadPatch, ThreadQuery, ThreadStore, UsageLine } from './thread-store.ts'
@@ -42,6 +44,8 @@ export interface ThreadService {
 
 export interface ThreadServiceOptions {
   readonly store: ThreadStore
+  /** Knows where a thread is kept. */
+  readonly storages: { nameOf: (principal: Principal, threadId: string) => Promise<string> }
   readonly access: ThreadAccess
   readonly turns: Pick<TurnStore, 'activeRun'>
   readonly agents: AgentRegistry
@@ -54,10 +58,12 @@ export interface ThreadServiceOptions {
   readonly newId: () => string
 }
 
-export function createThreadService ({ store, access, turns, agents, permissions, chat, files, memories, newId }: ThreadServiceOptions): ThreadService {
+export function createThreadService ({ store, storages, access, turns, agents, permissions, chat, files, memories, newId }: ThreadServiceOptions): ThreadService {
   return {
     async create (principal, { id = newId(), agentId: asked, title, metadata }) {
-      const agentId = agentIdOf(principal, asked)
+      const agent = agentOf(principal, asked)
+      if (agent.storage === 'none') throw invalidRequest('agentId: this agent keeps no threads: send it messages without making one.', [{ path: 'agentId', message: 'expected an agent that keeps threads' }])
+      const agentId = agent.id
       access.assertMayMake(principal, 'manage_thread', { threadId: id, agentId, metadata })
       return await store.create(principal, { id, agentId, title, metadata })
     },
@@ -70,7 +76,9 @@ export function createThreadService ({ store, access, turns, agents, permissions
     async update (principal, threadId, patch) {
       const asker = await access.enter(principal, 'manage_thread', { threadId })
       if (patch.headId !== undefined) await assertIdle(asker, threadId)
-      const agentId = patch.agentId === undefined ? undefined : agentIdOf(principal, patch.agentId)
+      const agent = patch.agentId === undefined ? undefined : agentOf(principal, patch.agentId)
+      if (agent !== undefined) await assertSameStorage(asker, threadId, agent)
+      const agentId = agent?.id
       return found('thread', await store.update(asker, threadId, { ...patch, agentId }))
     },
     remove: async (principal, threadId) => { await remove(await access.enter(principal, 'manage_thread', { threadId }), threadId) },
@@ -123,9 +131,17 @@ export function createThreadService ({ store, access, turns, agents, permissions
     return removed
   }
 
-  function agentIdOf (principal: Principal, asked: string | undefined): string {
+  /** A thread stays where it is, also with the agent it has, whatever that one says by now of new threads. */
+  async function assertSameStorage (principal: Principal, threadId: string, { id, storage }: Agent): Promise<void> {
+    if (storageName(storage) === await storages.nameOf(principal, threadId)) return
+    const thread = found('thread', await store.get(principal, threadId))
+    if (thread.agentId === id) return
+    throw new AppError('conflict', 'This agent keeps its threads elsewhere, and a thread stays where it is.', { details: { issues: [{ path: 'agentId', message: 'expected an agent with the storage of the thread' }] } })
+  }
+
+  function agentOf (principal: Principal, asked: string | undefined): Agent {
     const agent = askableAgent({ agents, permissions }, principal, asked, 'chat')
-    if (agent !== undefined) return agent.id
+    if (agent !== undefined) return agent
     throw invalidRequest('agentId: there is no such agent.', [{ path: 'agentId', message: asked === undefined ? 'expected an agent, since there is no default' : 'expected the id or key of an agent' }])
   }
 

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { invalidRequest, type ErrorIssue } from '../../errors.ts'
+import type { ToldConversation } from '../../messages/told-conversation.ts'
 import type { ToolOutput, TurnRequest } from '../../messages/turn-request.ts'
 import type { WireProfile } from '../../messages/wire.ts'
 import { idSchema, type Path } from '../ai-sdk/decode-message.ts'
 import { isOwnResult } from './message-ids.ts'
 import { decodeResume, type ResumeEntry } from './resume.ts'
 import type { ClientMessage, RunInput } from './run-input.ts'
+import { toldConversation } from './told-conversation.ts'
 import { decodeContent } from './user-content.ts'
 
 /** What a client of AG-UI asks for, and how it is to be answered. */
@@ -15,6 +17,8 @@ export interface RunRequest {
   readonly profile: WireProfile
   /** The messages up to the turn, where the client has more than those: some of the answer, which comes again from its beginning. */
   readonly rewindTo: readonly unknown[] | undefined
+  /** The whole conversation up to the turn, for an agent that keeps no threads. */
+  readonly told: () => ToldConversation
 }
 
 const propsSchema = z.object({ metadata: z.record(z.string(), z.unknown()) })
@@ -31,16 +35,18 @@ export function decodeRunInput ({ messages, forwardedProps, protocolVersion, res
   }
 }
 
-function newestTurn (messages: readonly ClientMessage[]): Pick<RunRequest, 'turn' | 'rewindTo'> {
+type Turn = Pick<RunRequest, 'turn' | 'rewindTo' | 'told'>
+
+function newestTurn (messages: readonly ClientMessage[]): Turn {
   const end = endOfTurn(messages)
-  return { turn: turnAt(messages, end), rewindTo: rewind(messages, end) }
+  return { turn: turnAt(messages, end), rewindTo: rewind(messages, end), told: () => toldConversation(messages.slice(0, end + 1)) }
 }
 
 /** A client answers all that interrupted it at once, and has everything up to there. */
-function resumedTurn (messages: readonly ClientMessage[], resume: readonly ResumeEntry[]): Pick<RunRequest, 'turn' | 'rewindTo'> {
+function resumedTurn (messages: readonly ClientMessage[], resume: readonly ResumeEntry[]): Turn {
   const { verdicts, issues } = decodeResume(resume)
   if (issues.length > 0) throw refuse(issues)
-  if (messages.at(-1)?.role !== 'user') return { turn: { kind: 'answers', outputs: resultsAfter(messages, lastQuestion(messages)), verdicts }, rewindTo: undefined }
+  if (messages.at(-1)?.role !== 'user') return { turn: { kind: 'answers', outputs: resultsAfter(messages, lastQuestion(messages)), verdicts }, rewindTo: undefined, told: () => toldConversation(messages) }
   // A new message goes on without what waits: only that can be said of it beside one.
   const resolved = resume.flatMap(({ status }, index) => status === 'resolved' ? [{ path: `resume.${index}.status`, message: 'expected "cancelled" beside a new message' }] : [])
   if (resolved.length > 0) throw refuse(resolved)

@@ -1,0 +1,39 @@
+import { AppError } from '../errors.ts'
+import type { Storage, ThreadStores } from './storage.ts'
+
+type Methods = { readonly [Name in keyof ThreadStores]: Readonly<Record<RequiredKeys<ThreadStores[Name]>, true>> }
+type RequiredKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? never : K }[keyof T]
+
+const methods: Methods = {
+  threads: {
+    create: true, get: true, locate: true, list: true, update: true, remove: true, removeAll: true,
+    history: true, siblings: true, removeMessage: true, restoreMessage: true, rate: true, unrate: true, usage: true
+  },
+  turns: {
+    begin: true, checkpoint: true, finish: true, suggestTitle: true, run: true, activeRun: true, renewLeases: true, runningRuns: true, messageOfRun: true, interrupt: true
+  },
+  approvals: { find: true, pending: true, expired: true },
+  artifacts: { list: true },
+  memories: { recall: true, remember: true }
+}
+
+/** What code of others opened, bound, so that classes do too. Throws configuration_error naming every method that is missing. */
+export function checkedStorage (name: string, opened: unknown): Storage {
+  const missing: string[] = []
+  const stores = Object.fromEntries(Object.entries(methods).map(([store, names]) => [store, bound(memberOf(opened, store), Object.keys(names), `${store}.`)]))
+  const storage = { ...stores, ...bound(opened, ['ping', 'close'], '') }
+  if (missing.length > 0) throw new AppError('configuration_error', `What the storage "${name}" opens has no ${missing.join(', ')}.`)
+  return storage as unknown as Storage // nothing is missing
+
+  function bound (from: unknown, names: readonly string[], path: string): object {
+    return Object.fromEntries(names.map((method) => {
+      const value = memberOf(from, method)
+      if (typeof value !== 'function') missing.push(path + method)
+      return [method, typeof value === 'function' ? value.bind(from) : undefined]
+    }))
+  }
+}
+
+function memberOf (value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+}
