@@ -38,7 +38,9 @@ export function routeTurns (router: ThreadRouter): RoutedTurns {
   // Runs that are not in the database: those begun here, until they end, and those that recovery looked at last.
   const begun = new Map<string, Placed>()
   let seen = new Map<string, string>()
-  const turnsOf = (runId: string) => router.named(begun.get(runId)?.storage ?? seen.get(runId) ?? database).turns
+  const knownOf = (runId: string) => begun.get(runId)?.storage ?? seen.get(runId)
+  const turnsOf = (runId: string) => router.named(knownOf(runId) ?? database).turns
+  const turnsOfAny = async (runId: string) => router.named(knownOf(runId) ?? await placements.storageOfItem(runId) ?? database).turns
   const of = async (principal: Principal, threadId: string) => (await router.of(principal, threadId)).turns
 
   return {
@@ -63,7 +65,7 @@ export function routeTurns (router: ThreadRouter): RoutedTurns {
       // Before they are told of: an approval that nobody finds could not be decided.
       if (run !== undefined && approvals.length > 0) await placements.addItems(run.owner, run.threadId, approvals.map(({ id }) => id))
       const finished = await turnsOf(end.runId).finish(holder, end)
-      begun.delete(end.runId)
+      if (finished) begun.delete(end.runId)
       return finished
     },
     checkpoint: async (holder, checkpoints) => {
@@ -76,13 +78,21 @@ export function routeTurns (router: ThreadRouter): RoutedTurns {
     activeRun: async (principal, threadId) => (await of(principal, threadId)).activeRun(principal, threadId),
     renewLeases: (holder, leaseUntil) => inEach(storages.values(), ({ turns }) => turns.renewLeases(holder, leaseUntil)),
     runningRuns: async () => {
-      const found = await fromEach(storages, log, async ({ turns }, storage) => (await turns.runningRuns()).map((run) => ({ run, storage })))
+      const before = [...begun]
+      const answered = new Set<string>()
+      const found = await fromEach(storages, log, async ({ turns }, storage) => {
+        const runs = await turns.runningRuns()
+        answered.add(storage)
+        return runs.map((run) => ({ run, storage }))
+      })
       seen = new Map(found.flatMap(({ run, storage }) => storage === database ? [] : [[run.id, storage]]))
+      // Their threads are gone.
+      for (const [runId, { storage }] of before) if (answered.has(storage) && !seen.has(runId)) begun.delete(runId)
       return found.map(({ run }) => run)
     },
-    messageOfRun: (runId) => turnsOf(runId).messageOfRun(runId),
+    messageOfRun: async (runId) => (await turnsOfAny(runId)).messageOfRun(runId),
     interrupt: async (run: Run, end) => {
-      const interrupted = await turnsOf(run.id).interrupt(run, end)
+      const interrupted = await (await turnsOfAny(run.id)).interrupt(run, end)
       if (interrupted) begun.delete(run.id)
       return interrupted
     }

@@ -1,14 +1,14 @@
 import type { Test } from 'tap'
 import type { MessagePart } from '../../src/messages/parts.ts'
 import type { TurnEnd } from '../../src/runs/turn-store.ts'
-import type { OpenDatabase } from './thread-store.ts'
+import type { OpenStores } from './thread-store.ts'
 import { alice, bob, endOf, holder, otherAlice, startTurn } from './turns.ts'
 
 const artifact = (id: string, parley: Record<string, unknown> = {}, data: unknown = { title: id }): MessagePart =>
   ({ type: 'tool-artifact_report', toolCallId: `call-${id}`, state: 'output-available', input: data, output: { artifactId: id }, callProviderMetadata: { parley: { artifact: 'report', ...parley } } })
 
 /** What every implementation of ArtifactStore does, with what the turns of its database write. */
-export function artifactStoreContract (t: Test, open: OpenDatabase): void {
+export function artifactStoreContract (t: Test, open: OpenStores): void {
   t.test('artifacts are written with the message that contains them, however its run ends', async (t) => {
     const database = await open(t)
     const { artifacts, turns } = database

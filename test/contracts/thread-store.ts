@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import type { Principal } from '../../src/auth/principal.ts'
-import type { Database } from '../../src/database/database.ts'
+import type { ThreadStores } from '../../src/storage/storage.ts'
 import type { ThreadPlace, ThreadQuery } from '../../src/threads/thread-store.ts'
 import { alice, answer, bob, endOf, holder, otherAlice, startTurn, takeTurn, text, userMessage } from './turns.ts'
 
-export type OpenDatabase = (t: Test) => Promise<Database>
+export type OpenStores = (t: Test) => Promise<ThreadStores>
 
 /** What every implementation of ThreadStore does. */
-export function threadStoreContract (t: Test, open: OpenDatabase): void {
+export function threadStoreContract (t: Test, open: OpenStores): void {
   t.test('a thread is stored, shown, changed and removed for its owner', async (t) => {
     const { threads } = await open(t)
     const created = await threads.create(alice, { id: 'thread-one', agentId: 'agent-1', title: 'First', metadata: { b: 1, a: [null, 'x\0'] } })
@@ -301,7 +301,7 @@ function textsOf (page: { readonly items: readonly { readonly parts: readonly ob
   return page?.items.map(({ parts }) => parts.map((part) => 'text' in part ? String(part.text) : '').join(''))
 }
 
-async function fill (database: Database, threadId: string, count: number): Promise<void> {
+async function fill (database: ThreadStores, threadId: string, count: number): Promise<void> {
   let parentId: string | undefined
   for (let start = 1; start <= count; start += 500) {
     const messages = Array.from({ length: Math.min(500, count - start + 1) }, (_, index) => {

@@ -3,12 +3,12 @@ import type { TurnPlan, TurnView } from '../../src/runs/turn-store.ts'
 import { threadBusy } from '../../src/errors.ts'
 import type { FrameCheckpoint } from '../../src/runtime/suspension.ts'
 import { alice, answer, bob, endOf, holder, inOneMinute, noTokens, planTurn, startTurn, takeTurn, text, userMessage } from './turns.ts'
-import type { OpenDatabase } from './thread-store.ts'
+import type { OpenStores } from './thread-store.ts'
 
 const context = { contextLimit: 50 }
 
 /** What every implementation of TurnStore does. */
-export function turnStoreContract (t: Test, open: OpenDatabase): void {
+export function turnStoreContract (t: Test, open: OpenStores): void {
   t.test('a turn begins with its thread, its question, its answer row and its run, all or nothing', async (t) => {
     const database = await open(t)
     const { threads, turns } = database

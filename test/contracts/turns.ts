@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Principal } from '../../src/auth/principal.ts'
-import type { Database } from '../../src/database/database.ts'
+import type { ThreadStores } from '../../src/storage/storage.ts'
 import type { MessagePart } from '../../src/messages/parts.ts'
 import type { NewMessage, TurnEnd, TurnPlan, TurnView } from '../../src/runs/turn-store.ts'
 
@@ -43,7 +43,7 @@ export function inOneMinute (): Date {
   return new Date(Date.now() + 60_000)
 }
 
-export function startTurn (database: Database, principal: Principal, threadId: string, content: string, fields: Partial<NewMessage> = {}): Promise<Turn> {
+export function startTurn (database: ThreadStores, principal: Principal, threadId: string, content: string, fields: Partial<NewMessage> = {}): Promise<Turn> {
   return database.turns.begin(principal, threadId, { contextLimit: 50 }, (view) => planTurn(view, content, fields))
 }
 
@@ -63,7 +63,7 @@ export function endOf ({ runId, answerId }: Turn, content: string, fields: Parti
   }
 }
 
-export async function takeTurn (database: Database, principal: Principal, threadId: string, question: string, reply: string): Promise<Turn> {
+export async function takeTurn (database: ThreadStores, principal: Principal, threadId: string, question: string, reply: string): Promise<Turn> {
   const turn = await startTurn(database, principal, threadId, question)
   await database.turns.finish(holder, endOf(turn, reply))
   return turn
