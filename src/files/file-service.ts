@@ -68,9 +68,12 @@ export function createFileService ({ store, storage, jobs, threads, access, agen
       }
     },
     list: async (principal, threadId, query) => {
-      const page = await store.list(await access.enter(principal, 'view_file', { threadId }), threadId, query)
-      if (page === undefined) throw notFound('thread')
-      return page
+      const asker = await access.enter(principal, 'view_file', { threadId })
+      const page = await store.list(asker, threadId, query)
+      if (page !== undefined) return page
+      // One that is kept outside of the database has no files.
+      if (await threads.get(asker, threadId) === undefined) throw notFound('thread')
+      return { items: [], nextCursor: undefined }
     },
     get: async (principal, threadId, fileId) => await get(await access.enter(principal, 'view_file', { threadId }), threadId, fileId),
     async content (principal, threadId, fileId) {

@@ -17,6 +17,8 @@ export interface RouteCase {
 
 export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string, readonly fileId: string, readonly approvalId: string }
 
+export const nobodys: Ids = { threadId: 'thread-of-nobody', messageId: '00000000-0000-7000-8000-000000000001', runId: '00000000-0000-7000-8000-000000000002', fileId: '00000000-0000-7000-8000-000000000003', approvalId: '00000000-0000-7000-8000-000000000004' }
+
 const text = (word: string) => ({ role: 'user', parts: [{ type: 'text', text: word }] })
 const toolOutput = (id: string) => ({ message: { id, role: 'assistant', parts: [{ type: 'tool-x', toolCallId: 'c1', state: 'output-available', output: 1 }] } })
 

@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
 import { availableProviders } from '../helpers/databases.ts'
-import { newThreadBodies, publicRoutes, routeCases, type Ids } from './cases.ts'
+import { newThreadBodies, nobodys, publicRoutes, routeCases, type Ids } from './cases.ts'
 import type { Route } from './routes.ts'
-import { buildWorld, type Answer } from './world.ts'
+import { buildWorld, placesOfThreads, type Answer } from './world.ts'
 
-const nobodys: Ids = { threadId: 'thread-of-nobody', messageId: '00000000-0000-7000-8000-000000000001', runId: '00000000-0000-7000-8000-000000000002', fileId: '00000000-0000-7000-8000-000000000003', approvalId: '00000000-0000-7000-8000-000000000004' }
+const worlds = (await availableProviders()).flatMap(({ provider, skip }) => placesOfThreads.map((place) => ({ provider, skip, place })))
 
-for (const { provider, skip } of await availableProviders()) {
-  t.test(`every route is closed to strangers, on ${provider}`, { skip }, async (t) => {
-    const world = await buildWorld(t, provider)
+for (const { provider, skip, place } of worlds) {
+  t.test(`every route is closed to strangers, on ${provider} with threads in ${place === 'database' ? 'it' : place}`, { skip }, async (t) => {
+    const world = await buildWorld(t, provider, place)
     const { ask, ada, strangers, carol, eve, adas, ownThread } = world
     const routes = world.routes.filter(({ url }) => !publicRoutes.some((open) => open.test(url)))
     const readable = routes.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS')
@@ -117,7 +117,7 @@ for (const { provider, skip } of await availableProviders()) {
 
     t.strictSame(await world.snapshot(), before, 'nothing of the owner\'s has changed')
     t.match((await ask(ada, 'POST', '/v1/threads/adas-live/stop')).json(), { runId: adas[1]?.runId }, 'and what ran still runs')
-    t.comment(`${provider}: ${routes.length} routes, ${cases} cases`)
+    t.comment(`${provider}, ${place}: ${routes.length} routes, ${cases} cases`)
   })
 }
 

@@ -3,12 +3,13 @@ import type { Test } from 'tap'
 import { z } from 'zod'
 import { defineArtifact } from '../../src/artifacts/artifact.ts'
 import { definePermission } from '../../src/auth/permission.ts'
+import { defineStorage, type StorageChoice } from '../../src/storage/define-storage.ts'
 import { defineTool } from '../../src/tools/tool.ts'
 import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { callersWithKeys, type Caller } from '../helpers/callers.ts'
 import { testDatabaseUrl, type TestProvider } from '../helpers/databases.ts'
 import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
-import { uploadBody, type Ids } from './cases.ts'
+import { nobodys, uploadBody, type Ids } from './cases.ts'
 import { routesOf, type Route } from './routes.ts'
 
 export type Answer = Pick<LightMyRequestResponse, 'statusCode' | 'body' | 'headers' | 'json'>
@@ -38,11 +39,19 @@ const byId = {
 const models = { get: (id: string) => byId[id as keyof typeof byId], defaultModel: 'test:quick' } // the agents name no others
 const send = defineTool({ name: 'send', input: z.object({ secret: z.string() }), needsApproval: true, execute: () => 'sent' })
 const note = defineArtifact({ name: 'note', data: z.object({ secret: z.string() }) })
-const agents = [
-  { key: 'quick', model: 'test:quick', fileUpload: true },
-  { key: 'slow', model: 'test:slow', fileUpload: true },
-  { key: 'gated', model: 'test:gated', fileUpload: true, tools: [send], artifacts: [note] }
+const agentsWith = (common: { fileUpload: boolean, storage: StorageChoice }) => [
+  { ...common, key: 'quick', model: 'test:quick' },
+  { ...common, key: 'slow', model: 'test:slow' },
+  { ...common, key: 'gated', model: 'test:gated', tools: [send], artifacts: [note] }
 ]
+
+/** Where the threads of a world are. */
+export const placesOfThreads = ['database', 'memory', 'archive'] as const
+const storages = {
+  database: 'database',
+  memory: 'memory',
+  archive: defineStorage({ name: 'archive', open: ({ openDatabase }) => openDatabase('file::memory:') })
+} as const
 
 const isReader = ({ roles }: { readonly roles: readonly string[] }) => roles.includes('reader')
 const permissions = {
@@ -50,7 +59,9 @@ const permissions = {
   agent: [definePermission({ filter: (principal, operation) => isReader(principal) && operation !== 'view_agent' ? 'none' : 'all' })]
 }
 
-export async function buildWorld (t: Test, provider: TestProvider): Promise<World> {
+export async function buildWorld (t: Test, provider: TestProvider, place: typeof placesOfThreads[number]): Promise<World> {
+  const hasFiles = place === 'database'
+  const agents = agentsWith({ fileUpload: hasFiles, storage: storages[place] })
   const { callers, env } = callersWithKeys('ada@north', 'bob@north', 'ada@south', 'carol@north+reader', 'eve@south+reader')
   const [ada, ...strangers] = [callers['ada@north'], callers['bob@north'], callers['ada@south']]
   const databaseUrl = await testDatabaseUrl(t, provider)
@@ -75,11 +86,13 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
   if (!(await ask(ada, 'GET', '/v1/threads/adas-gated/artifacts')).body.includes('ADAS-ARTIFACT')) throw new Error('There is no artifact')
   const adas = await Promise.all(['adas-thread', 'adas-live', 'adas-gated'].map(async (threadId) => {
     const answer = (await ask(ada, 'GET', `/v1/threads/${threadId}/messages?include=streaming`)).json().items[1]
+    const ids = { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId), approvalId: String(approval.id) }
+    if (!hasFiles) return { ...ids, fileId: nobodys.fileId }
     const uploaded = await ask(ada, 'POST', `/v1/threads/${threadId}/files`, uploadBody('ADAS-FILE'))
     if (uploaded.statusCode !== 202) throw new Error(`The upload was refused: ${uploaded.body}`)
     const { items: [file] } = uploaded.json()
     await until('the file is read', async () => (await ask(ada, 'GET', `/v1/threads/${threadId}/files/${file.id}`)).json().status === 'completed')
-    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId), fileId: String(file.id), approvalId: String(approval.id) }
+    return { ...ids, fileId: String(file.id) }
   }))
   await ask(ada, 'PUT', `/v1/threads/adas-thread/messages/${adas[0]?.messageId}/rating`, { rating: 1, comment: 'ADAS-COMMENT' })
 
