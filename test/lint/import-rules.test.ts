@@ -25,6 +25,7 @@ const refused = [
   { file: 'src/threads/thread-service.ts', imports: '../protocols/sse.ts' },
   { file: 'src/ratings/rating-service.ts', imports: '../database/database.ts' },
   { file: 'src/auth/principal.ts', imports: '../../plugins/auth.ts' },
+  { file: 'src/storage/open-storages.ts', imports: '../database/database.ts' },
   { file: 'src/database/database.ts', imports: '../runtime/loop.ts' },
   { file: 'plugins/runs.ts', imports: '../routes/health.ts' },
   { file: 'routes/v1/agents.ts', imports: '../../src/runtime/loop.ts' },

@@ -10,7 +10,7 @@ t.test('defineAgent fills in the defaults and freezes', async (t) => {
 
 t.test('what an agent does not say is the default', async (t) => {
   t.match(defineAgent({ key: 'demo' }), {
-    aliases: [], description: '', fallbackModels: [], modelSettings: {}, skills: [], memory: 'none', integrations: [], artifacts: [], toolArtifacts: {}, requiredTools: [],
+    aliases: [], description: '', fallbackModels: [], modelSettings: {}, skills: [], memory: 'none', storage: 'database', integrations: [], artifacts: [], toolArtifacts: {}, requiredTools: [],
     agents: [], delegation: 'tools', maxDepth: 2, maxMemberCalls: 24, memberConcurrency: 4, shareAttachments: false, subagentStream: 'tools', needsApproval: false,
     fileUpload: false, vision: false, toolChoice: 'auto', toolTimeoutMs: 120_000, stopWhen: [], titleGeneration: true, onDisconnect: 'continue', protocol: 'ai-sdk', wireProfile: 'portable',
     meta: {}, directAccess: false, abstract: false

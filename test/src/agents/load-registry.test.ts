@@ -147,6 +147,18 @@ t.test('skills are found beside the file that lists them, else beside the config
   t.strictSame(both?.tools.map(({ name }) => name), ['read_skill', 'read_resource'], 'one tool reads the files of both')
 })
 
+t.test('a file without code says where threads are kept by name, and code by a storage of its own', async (t) => {
+  const named = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, storage: database }, { key: b, storage: memory }, { key: c, storage: none, memory: none }, { key: d }]\n' })
+  t.strictSame(named.all().map(({ storage }) => storage), ['database', 'memory', 'none', 'database'])
+  const coded = await load(t, {
+    'parley.config.ts': `
+      import { defineStorage } from 'parley'
+      const archive = defineStorage({ name: 'archive', open: ({ openDatabase }) => openDatabase('file:./archive.db') })
+      export default { agents: [{ key: 'a', storage: archive, memory: 'database' }, { key: 'b', storage: archive, memory: 'volatile' }] }`
+  })
+  t.match(coded.all().map(({ storage }) => storage), [{ kind: 'storage', name: 'archive', open: Function }, { name: 'archive' }])
+})
+
 t.test('an agent of steps is registered like any other, and every agent has the memory it names', async (t) => {
   const registry = await load(t, {
     'parley.config.ts': `
@@ -309,6 +321,34 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
       'parley.config.ts: agent "e": tools: an agent of steps has none; its steps call what they need',
       'parley.config.ts: agent "e": requiredTools: an agent of steps has none; its steps call what they need',
       /^parley\.config\.ts: agent "f": pipeline: /
+    ]
+  },
+  {
+    name: 'storages that are none, or do not go with what else is said',
+    files: {
+      'parley.config.ts': `
+        import { defineStorage } from 'parley'
+        const open = async ({ openDatabase }) => openDatabase('file::memory:')
+        export default { agents: [
+          { key: 'a', storage: 'memry' }, { key: 'b', storage: 'disk' }, { key: 'c', storage: { name: 'x', open } }, { key: 'd', storage: defineStorage({ name: 'Archive', open }) },
+          { key: 'e', storage: defineStorage({ name: 'none', open }) }, { key: 'f', storage: defineStorage({ name: 'closed' }) },
+          { key: 'g', storage: 'none', memory: 'volatile', fileUpload: true }, { key: 'h', storage: 'memory', fileUpload: true },
+          { key: 'i', storage: defineStorage({ name: 'archive', open }), fileUpload: true }, { key: 'j', storage: defineStorage({ name: 'attic', open }) },
+          { key: 'k', storage: defineStorage({ name: 'attic', open: () => open }) }
+        ] }`,
+    },
+    lines: [
+      'parley.config.ts: agent "a": storage: unknown storage "memry", expected database, memory, none, or one made by defineStorage. Did you mean "memory"?',
+      'parley.config.ts: agent "b": storage: unknown storage "disk", expected database, memory, none, or one made by defineStorage.',
+      /^parley\.config\.ts: agent "c": storage: expected database, memory, none, or a storage made by defineStorage, which needs a name of lower-case/,
+      /^parley\.config\.ts: agent "d": storage: .* which needs a name of lower-case/,
+      /^parley\.config\.ts: agent "e": storage: .* that is none of database, memory, none/,
+      /^parley\.config\.ts: agent "f": storage: .* and a function "open"$/,
+      'parley.config.ts: agent "g": fileUpload: files belong to threads of the database, and those of this agent are not in it (storage: none)',
+      'parley.config.ts: agent "g": memory: an agent that keeps no threads has nothing to remember (storage: none)',
+      'parley.config.ts: agent "h": fileUpload: files belong to threads of the database, and those of this agent are not in it (storage: memory)',
+      'parley.config.ts: agent "i": fileUpload: files belong to threads of the database, and those of this agent are not in it (storage: archive)',
+      'parley.config.ts: agent "k": storage: agent "j" has another storage named "attic"'
     ]
   },
   {
