@@ -17,86 +17,91 @@ export interface Assembler {
  * that a reload shows what the live view had. `initial` are the parts a continued run goes on from.
  */
 export function createAssembler (initial: readonly MessagePart[] = []): Assembler {
-  let parts: MessagePart[] = []
-  let threadId: string | undefined
-  const open = new Map<string, TextPart>()
-  /** Most messages have none. */
-  let toolParts: ToolParts | undefined
-  start(initial)
-
+  const message: MessageState = { parts: [], threadId: undefined, open: new Map(), toolParts: undefined }
+  start(message, initial)
   return {
-    apply (event) { if (!isMemberNarration(event)) take(event) },
-    parts: () => parts.map((part) => ({ ...part })),
-    text: () => textOf(parts)
+    apply (event) { if (!isMemberNarration(event)) take(message, event) },
+    parts: () => message.parts.map((part) => ({ ...part })),
+    text: () => textOf(message.parts)
   }
+}
 
-  function take (event: RunEventBody): void {
-    switch (event.type) {
-      case 'text-delta': case 'reasoning-delta': addText(event); break
-      case 'text-start': openBlock(event.blockId, { type: 'text', text: '', state: 'streaming' }); break
-      case 'reasoning-start': openBlock(event.blockId, { type: 'reasoning', id: event.blockId, text: '', state: 'streaming' }); break
-      case 'text-end': case 'reasoning-end': closeBlock(event); break
-      case 'step-start': beginStep(); break
-      case 'tool-call-start': case 'tool-input-delta': case 'tool-input-complete': case 'tool-input-invalid':
-      case 'tool-output': case 'tool-error': case 'tool-denied': case 'approval-requested':
-        tools().apply(event)
-        break
-      case 'data': if (event.transient !== true) putWhole(wholePart(event, threadId)); break
-      case 'source': case 'file': case 'suggestions': case 'subagent-start': case 'subagent-update': case 'subagent-end':
-      case 'run-failed': case 'run-interrupted': putWhole(wholePart(event, threadId)); break
-      case 'message-start': threadId = event.threadId; break
-      case 'snapshot': start(event.parts as MessagePart[]); break // made by an assembler
-      case 'step-end': case 'title': case 'progress': case 'usage': case 'message-end':
-      case 'run-completed': case 'run-suspended': case 'run-stopped': break
-      default: event satisfies never
-    }
-  }
+interface MessageState {
+  parts: MessagePart[]
+  threadId: string | undefined
+  /** Blocks that have no end yet. */
+  readonly open: Map<string, TextPart>
+  /** Most messages have none. */
+  toolParts: ToolParts | undefined
+}
 
-  function start (from: readonly MessagePart[]): void {
-    parts = from.map((part) => ({ ...part }))
-    open.clear()
-    if (toolParts !== undefined || parts.some(isToolPart)) tools().restart(parts)
+function take (message: MessageState, event: RunEventBody): void {
+  switch (event.type) {
+    case 'text-delta': case 'reasoning-delta': addText(message, event); break
+    case 'text-start': openBlock(message, event.blockId, { type: 'text', text: '', state: 'streaming' }); break
+    case 'reasoning-start': openBlock(message, event.blockId, { type: 'reasoning', id: event.blockId, text: '', state: 'streaming' }); break
+    case 'text-end': case 'reasoning-end': closeBlock(message, event); break
+    case 'step-start': beginStep(message); break
+    case 'tool-call-start': case 'tool-input-delta': case 'tool-input-complete': case 'tool-input-invalid':
+    case 'tool-output': case 'tool-error': case 'tool-denied': case 'approval-requested':
+      tools(message).apply(event)
+      break
+    case 'data': if (event.transient !== true) putWhole(message, wholePart(event, message.threadId)); break
+    case 'source': case 'file': case 'suggestions': case 'subagent-start': case 'subagent-update': case 'subagent-end':
+    case 'run-failed': case 'run-interrupted': putWhole(message, wholePart(event, message.threadId)); break
+    case 'message-start': message.threadId = event.threadId; break
+    case 'snapshot': start(message, event.parts as MessagePart[]); break // made by an assembler
+    case 'step-end': case 'title': case 'progress': case 'usage': case 'message-end':
+    case 'run-completed': case 'run-suspended': case 'run-stopped': break
+    default: event satisfies never
   }
+}
 
-  function tools (): ToolParts {
-    return toolParts ??= createToolParts((part) => { parts.push(part) })
-  }
+function start (message: MessageState, from: readonly MessagePart[]): void {
+  message.parts = from.map((part) => ({ ...part }))
+  message.open.clear()
+  if (message.toolParts !== undefined || message.parts.some(isToolPart)) tools(message).restart(message.parts)
+}
 
-  function openBlock (blockId: string, part: TextPart): void {
-    open.set(blockId, part)
-    parts.push(part)
-  }
+function tools (message: MessageState): ToolParts {
+  message.toolParts ??= createToolParts((part) => { message.parts.push(part) })
+  return message.toolParts
+}
 
-  function addText ({ type, blockId, delta }: RunEventOf<'text-delta' | 'reasoning-delta'>): void {
-    const part = open.get(blockId) ?? adopt(type === 'text-delta' ? 'text' : 'reasoning', blockId)
-    if (part !== undefined) part.text += delta
-  }
+function openBlock (message: MessageState, blockId: string, part: TextPart): void {
+  message.open.set(blockId, part)
+  message.parts.push(part)
+}
 
-  function closeBlock (event: RunEventOf<'text-end' | 'reasoning-end'>): void {
-    const { type, blockId } = event
-    const part = open.get(blockId) ?? adopt(type === 'text-end' ? 'text' : 'reasoning', blockId)
-    if (part !== undefined) part.state = 'done'
-    if (part !== undefined && type === 'reasoning-end' && event.providerMetadata !== undefined) part.providerMetadata = event.providerMetadata
-    open.delete(blockId)
-  }
+function addText (message: MessageState, { type, blockId, delta }: RunEventOf<'text-delta' | 'reasoning-delta'>): void {
+  const part = message.open.get(blockId) ?? adopt(message, type === 'text-delta' ? 'text' : 'reasoning', blockId)
+  if (part !== undefined) part.text += delta
+}
 
-  /** A snapshot does not tell the id of the block it caught open; the next event of that block does. */
-  function adopt (type: TextPart['type'], blockId: string): TextPart | undefined {
-    const part = parts.findLast((candidate): candidate is TextPart => candidate.type === type && candidate.state === 'streaming')
-    if (part !== undefined) open.set(blockId, part)
-    return part
-  }
+function closeBlock (message: MessageState, event: RunEventOf<'text-end' | 'reasoning-end'>): void {
+  const { type, blockId } = event
+  const part = message.open.get(blockId) ?? adopt(message, type === 'text-end' ? 'text' : 'reasoning', blockId)
+  if (part !== undefined) part.state = 'done'
+  if (part !== undefined && type === 'reasoning-end' && event.providerMetadata !== undefined) part.providerMetadata = event.providerMetadata
+  message.open.delete(blockId)
+}
 
-  function beginStep (): void {
-    toolParts?.beginStep()
-    parts.push({ type: 'step-start' })
-  }
+/** A snapshot does not tell the id of the block it caught open; the next event of that block does. */
+function adopt (message: MessageState, type: TextPart['type'], blockId: string): TextPart | undefined {
+  const part = message.parts.findLast((candidate): candidate is TextPart => candidate.type === type && candidate.state === 'streaming')
+  if (part !== undefined) message.open.set(blockId, part)
+  return part
+}
 
-  function putWhole (part: MessagePart): void {
-    const known = 'data' in part && part.id !== undefined
-      ? parts.find((candidate) => candidate.type === part.type && 'data' in candidate && candidate.id === part.id)
-      : undefined
-    if (known !== undefined && 'data' in part) Object.assign(known, { data: part.data })
-    else parts.push(part)
-  }
+function beginStep (message: MessageState): void {
+  message.toolParts?.beginStep()
+  message.parts.push({ type: 'step-start' })
+}
+
+function putWhole (message: MessageState, part: MessagePart): void {
+  const known = 'data' in part && part.id !== undefined
+    ? message.parts.find((candidate) => candidate.type === part.type && 'data' in candidate && candidate.id === part.id)
+    : undefined
+  if (known !== undefined && 'data' in part) Object.assign(known, { data: part.data })
+  else message.parts.push(part)
 }

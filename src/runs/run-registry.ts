@@ -16,7 +16,8 @@ export interface RunSpec {
   readonly onDisconnect: 'continue' | 'stop'
   /** What the message said before this run: what a reader from the start is shown first. */
   readonly initialParts: readonly MessagePart[]
-  readonly events: (signal: AbortSignal) => BatchStream<RunEventBody>
+  /** `abort` aborts the signal. */
+  readonly events: (signal: AbortSignal, abort: (reason: Error) => void) => BatchStream<RunEventBody>
   /** Sees each batch before the log does; what it returns is logged. */
   readonly record?: (events: Batch<RunEventBody>) => Promise<Batch<RunEventBody>>
 }
@@ -105,8 +106,9 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
 
   async function start (spec: RunSpec): Promise<void> {
     const { runId } = spec
-    const run: Running = { spec, controller: new AbortController(), ended: Promise.resolve(), readers: 0 }
-    const events = spec.events(run.controller.signal)[Symbol.asyncIterator]()
+    const controller = new AbortController()
+    const run: Running = { spec, controller, ended: Promise.resolve(), readers: 0 }
+    const events = spec.events(controller.signal, (reason) => { controller.abort(reason) })[Symbol.asyncIterator]()
     running.set(runId, run)
     remembered.set(runId, { principal: spec.principal, threadId: spec.threadId, initialParts: spec.initialParts })
     try {

@@ -86,8 +86,8 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     await reservation.start({
       principal, messageId, initialParts, threadId, onDisconnect: agent.onDisconnect,
       record: recorder.record,
-      events: (signal) => {
-        const events = reportingDropped(runAgent(input, { ...deps, log }, signal), dropped)
+      events: (signal, abort) => {
+        const events = reportingDropped(runAgent(input, { ...deps, log }, signal, abort), dropped)
         return question === '' ? events : titled(events, { deps: { ...deps, log }, turns, agent, principal, threadId, question, signal })
       }
     })

@@ -33,7 +33,7 @@ export function sendFrames (source: AsyncIterable<string>, sink: Writable, { sil
   async function pull (): Promise<void> {
     pulling = true
     try {
-      while (!full && gathered.length < maxCharacters) {
+      while (hasRoom()) {
         const { done, value } = await iterator.next()
         if (over) return
         if (done === true) return finish()
@@ -46,6 +46,10 @@ export function sendFrames (source: AsyncIterable<string>, sink: Writable, { sil
     } finally {
       pulling = false
     }
+  }
+
+  function hasRoom (): boolean {
+    return !full && gathered.length < maxCharacters
   }
 
   function flush (): void {

@@ -2,10 +2,12 @@ import { isMemberNarration } from '../../messages/attribution.ts'
 import { isToolPart, type MessagePart } from '../../messages/parts.ts'
 import { partsToEvents } from '../../messages/replay.ts'
 import { wholePart } from '../../messages/whole-parts.ts'
+import { closeBlock, createBlockIds, idOfBlock, openBlock, type BlockIds } from './block-ids.ts'
 import { chunk } from './chunk.ts'
-import { createMetadata } from './metadata.ts'
+import { createMetadata, type MetadataCollector } from './metadata.ts'
 import { createToolFrames, type ToolFrames } from './tool-frames.ts'
 import type { FinishReason, RunEvent, RunEventBody, RunEventOf } from '../../events/run-event.ts'
+import type { WireProfile } from '../../messages/wire.ts'
 import type { EncodeOptions } from '../protocol.ts'
 
 /**
@@ -15,83 +17,90 @@ import type { EncodeOptions } from '../protocol.ts'
  */
 export function createFrameWriter ({ initialParts = [], metadata: extra = {}, profile = 'portable' }: EncodeOptions): (event: RunEvent) => string {
   const metadata = createMetadata(extra)
-  const blocks = createBlocks()
-  /** Most answers call nothing. */
-  let toolFrames: ToolFrames | undefined
-  let stepIsOpen = false
-  let threadId: string | undefined
-  initialParts.forEach(noteCall)
-
+  const stream: StreamState = { profile, metadata, blocks: createBlockIds(), toolFrames: undefined, stepIsOpen: false, threadId: undefined }
+  for (const part of initialParts) noteCall(stream, part)
   return (event) => {
     metadata.observe(event)
-    return isMemberNarration(event) ? '' : frames(event)
+    return isMemberNarration(event) ? '' : frames(stream, event)
   }
+}
 
-  function frames (event: RunEventBody): string {
-    switch (event.type) {
-      // Not JSON.stringify of the whole: these two are nearly all there is on the wire.
-      case 'text-delta': return `data: {"type":"text-delta","id":${blocks.idOf('text', event.blockId)},"delta":${JSON.stringify(event.delta)}}\n\n`
-      case 'reasoning-delta': return `data: {"type":"reasoning-delta","id":${blocks.idOf('reasoning', event.blockId)},"delta":${JSON.stringify(event.delta)}}\n\n`
-      case 'text-start': return `data: {"type":"text-start","id":${blocks.open('text', event.blockId)}}\n\n`
-      case 'reasoning-start': return `data: {"type":"reasoning-start","id":${blocks.open('reasoning', event.blockId)}}\n\n`
-      case 'text-end': return `data: {"type":"text-end","id":${blocks.close('text', event.blockId)}}\n\n`
-      case 'reasoning-end': return `data: {"type":"reasoning-end","id":${blocks.close('reasoning', event.blockId)}${notes(event.providerMetadata)}}\n\n`
-      case 'message-start':
-        threadId = event.threadId
-        return chunk({ type: 'start', messageId: event.messageId })
-      case 'step-start': return beginStep()
-      case 'step-end': return endStep()
-      case 'tool-call-start': case 'tool-input-delta': case 'tool-input-complete': case 'tool-input-invalid':
-      case 'tool-output': case 'tool-error': case 'tool-denied': case 'approval-requested':
-        return tools().frames(event)
-      case 'data': return chunk({ ...wholePart(event, threadId), ...(event.transient === true ? { transient: true } : {}) })
-      case 'source': case 'file': case 'suggestions': case 'subagent-start': case 'subagent-update': case 'subagent-end':
-        return chunk(wholePart(event, threadId))
-      case 'title': return chunk({ type: 'data-title', data: { title: event.title }, transient: true })
-      case 'progress': return progress(event)
-      case 'snapshot': return replay(event.parts as MessagePart[]) // made by an assembler
-      case 'usage': case 'message-end': return ''
-      case 'run-completed': return endStep() + finish(metadata.finishReason() ?? 'stop', 'completed')
-      case 'run-suspended': return endStep() + finish('tool-calls', 'suspended')
-      case 'run-stopped': return chunk({ type: 'abort', ...(profile === 'full' ? { reason: event.reason } : {}) }) + endStep() + finish('other', 'stopped')
-      case 'run-failed': return failure(event) + finish('error', 'failed')
-      case 'run-interrupted': return failure(event) + finish('error', 'interrupted')
-      default: return event satisfies never
-    }
-  }
+/** What is known of one stream. Not variables that its functions share: those would be made anew for each. */
+interface StreamState {
+  readonly profile: WireProfile
+  readonly metadata: MetadataCollector
+  readonly blocks: BlockIds
+  /** Most answers call nothing. */
+  toolFrames: ToolFrames | undefined
+  stepIsOpen: boolean
+  threadId: string | undefined
+}
 
-  function beginStep (): string {
-    const before = endStep()
-    stepIsOpen = true
-    return before + chunk({ type: 'start-step' })
+function frames (stream: StreamState, event: RunEventBody): string {
+  switch (event.type) {
+    // Not JSON.stringify of the whole: these two are nearly all there is on the wire.
+    case 'text-delta': return `data: {"type":"text-delta","id":${idOfBlock(stream.blocks, 'text', event.blockId)},"delta":${JSON.stringify(event.delta)}}\n\n`
+    case 'reasoning-delta': return `data: {"type":"reasoning-delta","id":${idOfBlock(stream.blocks, 'reasoning', event.blockId)},"delta":${JSON.stringify(event.delta)}}\n\n`
+    case 'text-start': return `data: {"type":"text-start","id":${openBlock(stream.blocks, 'text', event.blockId)}}\n\n`
+    case 'reasoning-start': return `data: {"type":"reasoning-start","id":${openBlock(stream.blocks, 'reasoning', event.blockId)}}\n\n`
+    case 'text-end': return `data: {"type":"text-end","id":${closeBlock(stream.blocks, 'text', event.blockId)}}\n\n`
+    case 'reasoning-end': return `data: {"type":"reasoning-end","id":${closeBlock(stream.blocks, 'reasoning', event.blockId)}${notes(event.providerMetadata)}}\n\n`
+    case 'message-start':
+      stream.threadId = event.threadId
+      return chunk({ type: 'start', messageId: event.messageId })
+    case 'step-start': return beginStep(stream)
+    case 'step-end': return endStep(stream)
+    case 'tool-call-start': case 'tool-input-delta': case 'tool-input-complete': case 'tool-input-invalid':
+    case 'tool-output': case 'tool-error': case 'tool-denied': case 'approval-requested':
+      return tools(stream).frames(event)
+    case 'data': return chunk({ ...wholePart(event, stream.threadId), ...(event.transient === true ? { transient: true } : {}) })
+    case 'source': case 'file': case 'suggestions': case 'subagent-start': case 'subagent-update': case 'subagent-end':
+      return chunk(wholePart(event, stream.threadId))
+    case 'title': return chunk({ type: 'data-title', data: { title: event.title }, transient: true })
+    case 'progress': return progress(event)
+    case 'snapshot': return replay(stream, event.parts as MessagePart[]) // made by an assembler
+    case 'usage': case 'message-end': return ''
+    case 'run-completed': return endStep(stream) + finish(stream, stream.metadata.finishReason() ?? 'stop', 'completed')
+    case 'run-suspended': return endStep(stream) + finish(stream, 'tool-calls', 'suspended')
+    case 'run-stopped': return chunk({ type: 'abort', ...(stream.profile === 'full' ? { reason: event.reason } : {}) }) + endStep(stream) + finish(stream, 'other', 'stopped')
+    case 'run-failed': return failure(stream, event) + finish(stream, 'error', 'failed')
+    case 'run-interrupted': return failure(stream, event) + finish(stream, 'error', 'interrupted')
+    default: return event satisfies never
   }
+}
 
-  function endStep (): string {
-    if (!stepIsOpen) return ''
-    stepIsOpen = false
-    return chunk({ type: 'finish-step' })
-  }
+function beginStep (stream: StreamState): string {
+  const before = endStep(stream)
+  stream.stepIsOpen = true
+  return before + chunk({ type: 'start-step' })
+}
 
-  function tools (): ToolFrames {
-    return toolFrames ??= createToolFrames(profile)
-  }
+function endStep (stream: StreamState): string {
+  if (!stream.stepIsOpen) return ''
+  stream.stepIsOpen = false
+  return chunk({ type: 'finish-step' })
+}
 
-  function noteCall (part: MessagePart): void {
-    if (isToolPart(part)) tools().note(part)
-  }
+function tools (stream: StreamState): ToolFrames {
+  stream.toolFrames ??= createToolFrames(stream.profile)
+  return stream.toolFrames
+}
 
-  function failure (event: RunEventOf<'run-failed' | 'run-interrupted'>): string {
-    return chunk(wholePart(event, threadId)) + chunk({ type: 'error', errorText: event.message }) + endStep()
-  }
+function noteCall (stream: StreamState, part: MessagePart): void {
+  if (isToolPart(part)) tools(stream).note(part)
+}
 
-  function finish (finishReason: FinishReason, status: string): string {
-    return chunk({ type: 'finish', finishReason, messageMetadata: metadata.at(status, finishReason) })
-  }
+function failure (stream: StreamState, event: RunEventOf<'run-failed' | 'run-interrupted'>): string {
+  return chunk(wholePart(event, stream.threadId)) + chunk({ type: 'error', errorText: event.message }) + endStep(stream)
+}
 
-  function replay (parts: readonly MessagePart[]): string {
-    parts.forEach(noteCall)
-    return partsToEvents(parts, { end: 'open' }).map(frames).join('')
-  }
+function finish (stream: StreamState, finishReason: FinishReason, status: string): string {
+  return chunk({ type: 'finish', finishReason, messageMetadata: stream.metadata.at(status, finishReason) })
+}
+
+function replay (stream: StreamState, parts: readonly MessagePart[]): string {
+  for (const part of parts) noteCall(stream, part)
+  return partsToEvents(parts, { end: 'open' }).map((event) => frames(stream, event)).join('')
 }
 
 function notes (providerMetadata: RunEventOf<'reasoning-end'>['providerMetadata']): string {
@@ -101,45 +110,4 @@ function notes (providerMetadata: RunEventOf<'reasoning-end'>['providerMetadata'
 function progress ({ agentPath = [], callId, message, fraction }: RunEventOf<'progress'>): string {
   const data = { agentPath, ...(callId === undefined ? {} : { toolCallId: callId }), message, ...(fraction === undefined ? {} : { fraction }) }
   return chunk({ type: 'data-progress', data, transient: true })
-}
-
-type BlockKind = 'text' | 'reasoning'
-
-/**
- * Ids of blocks as JSON. A delta whose block was never opened belongs to the block that a snapshot left open under an id
- * of its own.
- */
-function createBlocks () {
-  const ids = new Map<string, string>()
-  const latest: Partial<Record<BlockKind, string>> = {}
-  // One block streams at a time, so its id is made once.
-  let lastBlock: string | undefined
-  let lastId = ''
-
-  return { open, idOf, close }
-
-  function open (kind: BlockKind, blockId: string): string {
-    const id = JSON.stringify(blockId)
-    ids.set(blockId, id)
-    latest[kind] = id
-    lastBlock = blockId
-    lastId = id
-    return id
-  }
-
-  function idOf (kind: BlockKind, blockId: string): string {
-    if (blockId === lastBlock) return lastId
-    lastBlock = blockId
-    lastId = ids.get(blockId) ?? latest[kind] ?? JSON.stringify(blockId)
-    ids.set(blockId, lastId)
-    return lastId
-  }
-
-  function close (kind: BlockKind, blockId: string): string {
-    const id = idOf(kind, blockId)
-    ids.delete(blockId)
-    lastBlock = undefined
-    if (latest[kind] === id) delete latest[kind]
-    return id
-  }
 }
