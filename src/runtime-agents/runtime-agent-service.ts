@@ -1,4 +1,5 @@
 import type { AgentKit } from '../agents/agent-kit.ts'
+import type { AgentRegistry } from '../agents/registry.ts'
 import type { RuntimePatch, RuntimeSettings } from '../agents/runtime-settings.ts'
 import type { AgentObject } from '../auth/permission.ts'
 import type { Permissions } from '../auth/permissions.ts'
@@ -30,22 +31,23 @@ export interface RuntimeAgentServiceOptions {
   readonly known: KnownAgents
   readonly store: Pick<RuntimeAgentStore, 'insert' | 'update' | 'remove'>
   readonly permissions: Pick<Permissions, 'may'>
+  /** The agents of the configuration. */
+  readonly configured: Pick<AgentRegistry, 'find'>
   readonly newId: () => string
-  /** Whether the id is a name of an agent of the configuration, which would be found in place of this one. */
-  readonly isTaken: (id: string) => boolean
 }
 
 // Each try is lost to somebody else's change of the same agent.
 const attempts = 10
 
-export function createRuntimeAgentService ({ kit, known, store, permissions, newId, isTaken }: RuntimeAgentServiceOptions): RuntimeAgentService {
+export function createRuntimeAgentService ({ kit, known, store, permissions, configured, newId }: RuntimeAgentServiceOptions): RuntimeAgentService {
   return {
     list: (principal) => known.upToDate(() => known.of(principal.tenantId).flatMap((one) => isVisible(principal, one) ? [viewFor(principal, one)] : [])),
     get: (principal, id) => known.upToDate(() => viewFor(principal, visible(principal, id))),
     create: (principal, settings) => known.upToDate(async ({ put }) => {
       if (!permissions.may(principal, 'manage_agent')) throw permissionDenied('manage_agent')
       const id = newId()
-      if (isTaken(id)) throw new AppError('conflict', 'An agent of the configuration has this id.')
+      // It would be found in place of this one.
+      if (configured.find(id) !== undefined) throw new AppError('conflict', 'An agent of the configuration has this id.')
       const checked = check(principal, settings, id)
       return viewFor(principal, put(await store.insert(principal, id, checked)))
     }),
@@ -106,14 +108,16 @@ export function createRuntimeAgentService ({ kit, known, store, permissions, new
     return permissions.may(principal, 'manage_agent') && permissions.may(principal, 'manage_agent', objectOf(one))
   }
 
+  /** One that cannot be made is still for those whom its base is for, as long as that is there. */
+  function objectOf ({ row: { id, tenantId, name, base }, agent }: KnownAgent): AgentObject {
+    if (agent !== undefined) return agent
+    const { meta = {}, permissions: own } = kit.base(base) ?? configured.find(base) ?? {}
+    return { kind: 'agent', id, key: id, name, meta, tenantId, permissions: own }
+  }
+
   function viewFor (principal: Principal, one: KnownAgent): View {
     return mayManage(principal, one) ? managedAgentView(one) : runtimeAgentView(one)
   }
-}
-
-/** Of one that cannot be made there is no more than this. */
-function objectOf ({ row: { id, tenantId, name }, agent }: KnownAgent): AgentObject {
-  return agent ?? { kind: 'agent', id, key: id, name, meta: {}, tenantId }
 }
 
 function patched ({ base, name, description, instructions, model, tools, suggestions, active }: RuntimeSettings, patch: RuntimePatch): RuntimeSettings {

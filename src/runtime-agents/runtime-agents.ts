@@ -43,7 +43,7 @@ export async function openRuntimeAgents ({ kit, configured, permissions, store, 
   const watch = keepUpToDate(known, { refreshEveryMs, log })
   return {
     registry: withRuntimeAgents(configured, known),
-    service: createRuntimeAgentService({ kit, known, store, permissions, newId, isTaken: (id) => configured.find(id) !== undefined }),
+    service: createRuntimeAgentService({ kit, known, store, permissions, configured, newId }),
     bases: kit.bases,
     close: watch.close
   }

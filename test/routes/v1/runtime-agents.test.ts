@@ -1,6 +1,6 @@
 import t from 'tap'
 import { chunksOf, textIn, until, userMessage } from '../../helpers/app.ts'
-import { testDatabaseUrl } from '../../helpers/databases.ts'
+import { skipWithoutPostgresql, testDatabaseUrl } from '../../helpers/databases.ts'
 import { loggedService } from '../../helpers/logged.ts'
 import { offering, startWithRuntimeAgents, type Answer } from '../../helpers/runtime-agents.ts'
 import { scriptedModel, toolCall } from '../../helpers/scripted-model.ts'
@@ -100,12 +100,21 @@ t.test('only callers who manage agents make and change them; others see those th
 })
 
 t.test('an agent keeps the permissions of its base', async (t) => {
-  const { ask } = await startWithRuntimeAgents(t)
+  const databaseUrl = await testDatabaseUrl(t)
+  const { app, ask } = await startWithRuntimeAgents(t, { databaseUrl })
   t.match(await ask('ada+builder', 'POST', '/v1/runtime-agents', { base: 'staff', name: 'Mine' }), { status: 400, body: { details: { issues: [{ path: 'base', message: /no base "staff"/ }] } } }, 'a base that is not for her is not there')
-  const { status, body: { id } } = await ask('sue+builder+staff', 'POST', '/v1/runtime-agents', { base: 'staff', name: 'Staff only' })
+  const { status, body: { id } } = await ask('sue+builder+staff', 'POST', '/v1/runtime-agents', { base: 'staff', name: 'Staff only', tools: ['lamp'] })
   t.equal(status, 201)
   for (const path of [`/v1/agents/${id}`, `/v1/runtime-agents/${id}`]) t.strictSame([(await ask('ada+builder', 'GET', path)).status, (await ask('sue+builder+staff', 'GET', path)).status], [404, 200], path)
   t.equal((await ask('bob', 'POST', '/v1/threads/bobs-thread/messages', { text: 'Hi', agentId: id })).status, 404)
+  await app.close()
+
+  for (const config of [offering.replace("tools: ['clock', 'lamp']", 'tools: []'), offering.replace("bases: ['helper', 'plain', 'staff', 'chooser']", "bases: ['helper']")]) {
+    const later = await startWithRuntimeAgents(t, { databaseUrl, config })
+    t.strictSame((await later.ask('ada+builder', 'GET', '/v1/runtime-agents')).body.items, [], 'also where it cannot be made any more')
+    t.match((await later.ask('sue+builder+staff', 'GET', '/v1/runtime-agents')).body.items, [{ id, problem: String }])
+    await later.app.close()
+  }
 })
 
 t.test('what cannot be an agent is refused by the name of the field, and nothing is kept', async (t) => {
@@ -241,4 +250,17 @@ t.test('a runtime agent is never the member of a crew', async (t) => {
   const { body: { id } } = await ask('ada+builder', 'POST', '/v1/runtime-agents', { base: 'plain', name: 'N' })
   t.match(await ask('ada+builder', 'POST', '/v1/runtime-agents', { base: 'plain', name: 'M', agents: [id] }), { status: 400, body: { details: { issues: [{ path: 'agents' }] } } })
   await t.rejects(startWithRuntimeAgents(t, { config: offering.replace("agents: ['member']", `agents: ['${id}']`) }), { code: 'configuration_error', message: /agent "helper": agents\[0\]: no agent/ }, 'what is made later is not there when crews are checked')
+})
+
+t.test('a process that shares the database with the one an agent was made in has it within two seconds', { skip: await skipWithoutPostgresql() }, async (t) => {
+  const databaseUrl = await testDatabaseUrl(t, 'postgresql')
+  const [here, there] = [await startWithRuntimeAgents(t, { databaseUrl, model: scriptedModel([['Here.']]) }), await startWithRuntimeAgents(t, { databaseUrl, model: scriptedModel([['There.']]) })]
+  const { body: { id } } = await here.ask('ada+builder', 'POST', '/v1/runtime-agents', { base: 'plain', name: 'N' })
+  t.equal(heard(await here.ask('bob', 'POST', '/v1/threads/bobs-thread/messages', { text: 'Hi', agentId: id })), 'Here.')
+  await until('it is found there', async () => (await there.ask('bob', 'GET', `/v1/agents/${id}`)).status === 200, 2_000)
+  t.equal(heard(await there.ask('bob', 'POST', '/v1/threads/bobs-thread/messages', { text: 'Hi' })), 'There.')
+  await there.ask('ada+builder', 'PATCH', `/v1/runtime-agents/${id}`, { active: false })
+  await until('it is off here', async () => (await here.ask('bob', 'GET', `/v1/agents/${id}`)).status === 404, 2_000)
+  t.equal((await there.ask('ada+builder', 'DELETE', `/v1/runtime-agents/${id}`)).status, 204)
+  t.match((await here.ask('ada+builder', 'GET', '/v1/runtime-agents')).body, { items: [] }, 'and who manages it sees at once that it is gone')
 })
