@@ -1,7 +1,7 @@
 import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { ModelEvent } from './model.ts'
-import { createToolCallReader } from './openai-tool-calls.ts'
+import { createToolCallReader, type ToolCallReader } from './openai-tool-calls.ts'
 import { createRepeatedChunk } from './repeated-chunk.ts'
 import { streamedError, upstreamFailed } from './upstream-error.ts'
 
@@ -37,15 +37,16 @@ const failedReasons: ReadonlySet<string> = new Set(['error', 'insufficient_syste
 
 /** Chunks of one answer in any dialect of chat completions to ModelEvents. `estimate` is asked when no usage came. */
 export function createChatReader ({ estimate }: { readonly estimate: (outputCharacters: number) => Usage }): ChatReader {
-  const calls = createToolCallReader()
   const repeated = createRepeatedChunk()
   let repeatedType: SpokenType = 'text-delta'
+  /** From the first of them on. */
+  let calls: ToolCallReader | undefined
   let usage: Usage | undefined
   let finish: FinishReason | undefined
   let done = false
   let characters = 0
 
-  return { read, end, abandon: (out) => { calls.end('lost', out) }, finishing: () => finish !== undefined }
+  return { read, end, abandon: (out) => { calls?.end('lost', out) }, finishing: () => finish !== undefined }
 
   function read (payload: string, out: ModelEvent[]): boolean {
     const text = repeated.textOf(payload)
@@ -94,8 +95,13 @@ export function createChatReader ({ estimate }: { readonly estimate: (outputChar
     if (typeof content === 'string') say('text-delta', content, out)
     else if (Array.isArray(content)) content.forEach((part) => { readPart(part, out) })
     if (typeof refusal === 'string') say('text-delta', refusal, out)
-    if (Array.isArray(delta.tool_calls)) calls.read(delta.tool_calls, out)
-    else if (isRecord(delta.function_call)) calls.read([{ index: 0, function: delta.function_call }], out)
+    if (Array.isArray(delta.tool_calls)) readCalls(delta.tool_calls, out)
+    else if (isRecord(delta.function_call)) readCalls([{ index: 0, function: delta.function_call }], out)
+  }
+
+  function readCalls (entries: readonly unknown[], out: ModelEvent[]): void {
+    calls ??= createToolCallReader()
+    calls.read(entries, out)
   }
 
   function readPart (part: unknown, out: ModelEvent[]): void {
@@ -117,11 +123,12 @@ export function createChatReader ({ estimate }: { readonly estimate: (outputChar
   }
 
   function end (out: ModelEvent[]): void {
-    const said = characters > 0 || calls.any()
+    const called = calls?.any() === true
+    const said = characters > 0 || called
     if (finish === undefined && !(done && said)) throw upstreamFailed('provider_unavailable', 'The model broke off while it was answering. Try again.')
-    calls.end(finish === undefined || finish === 'length' || finish === 'content-filter' ? 'cut' : 'whole', out)
-    out.push(usage === undefined ? { type: 'usage', usage: estimate(characters + calls.characters()), estimated: true } : { type: 'usage', usage, estimated: false })
-    out.push({ type: 'finish', reason: reasonFor(finish ?? 'stop', calls.any()) })
+    calls?.end(finish === undefined || finish === 'length' || finish === 'content-filter' ? 'cut' : 'whole', out)
+    out.push(usage === undefined ? { type: 'usage', usage: estimate(characters + (calls?.characters() ?? 0)), estimated: true } : { type: 'usage', usage, estimated: false })
+    out.push({ type: 'finish', reason: reasonFor(finish ?? 'stop', called) })
   }
 }
 

@@ -90,7 +90,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     request = await preparedRequest(input)
     asked = !input.signal.aborted
     watch = watchCall()
-    for await (const events of callWithFallback([model, ...fallbacks], request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry, onFallback: fallBack, shorten })) {
+    for await (const events of callWithFallback([model, ...fallbacks], request, { signal: input.signal, timeouts: input.timeouts, onRetry: logRetry, onFallback: fallBack, shorten: input.compactor === undefined ? undefined : shorten })) {
       if (silent) watch?.firstOutput()
       silent = false
       const out = aside.splice(0)

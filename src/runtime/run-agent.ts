@@ -71,7 +71,7 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
   /** What is kept is told first, so that nobody hears of an approval that is not there. */
   function suspended ({ checkpoint, closing }: LoopEnd & { kind: 'suspended' }): readonly [...RunEventBody[], TerminalEvent] {
     const approvals = approvalsOf(checkpoint, new Date(Date.now() + deps.approvalTtlMs))
-    input.onSuspend?.({ checkpoint: { root: checkpoint, ...frame.state.ledger.spent(), memberCalls: frame.run.slots.begun, metadata: input.metadata, principal: { userId: input.principal.userId, roles: input.principal.roles } }, approvals })
+    input.onSuspend?.({ checkpoint: { root: checkpoint, ...frame.state.ledger.spent(), memberCalls: frame.run.slots.begun(), metadata: input.metadata, principal: { userId: input.principal.userId, roles: input.principal.roles } }, approvals })
     const pendingCalls = waitingCalls(checkpoint).flatMap((call) => call.kind === 'client' ? [call.callId] : [])
     const shown = hiddenCalls(checkpoint).filter((event) => !openEnds.isAnnounced(event.callId))
     return [...shown, ...announcements(approvals), ...closing, { type: 'run-suspended', approvals: approvals.map(({ id }) => id), pendingCalls }]
