@@ -3,6 +3,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { Agent } from './agent.ts'
 import { checkAgent, type CheckContext } from './check-agent.ts'
 import type { Entry } from './collect-entries.ts'
+import { agentId } from './ids.ts'
 import type { RuntimeSettings } from './runtime-settings.ts'
 
 /** What runtime agents are made of: all that the configuration offers them under `runtimeAgents`, and nothing else. */
@@ -31,7 +32,11 @@ export interface AgentKitParts {
 }
 
 export function createAgentKit ({ bases, tools, models, context }: AgentKitParts): AgentKit {
-  const named = new Map(bases.flatMap((base) => [base.agent.key, base.agent.id, ...base.agent.aliases].map((name) => [name, base])))
+  // Keys last, so that an alias never takes one.
+  const named = new Map([
+    ...bases.flatMap((base) => base.agent.aliases.flatMap((alias) => [[alias, base], [agentId(alias), base]] as const)),
+    ...bases.flatMap((base) => [[base.agent.key, base], [base.agent.id, base]] as const)
+  ])
   // Of one name there is one tool: otherwise the configuration was refused.
   const offered: CheckContext = { ...context, tools: new Map([...context.tools, ...tools]) }
 

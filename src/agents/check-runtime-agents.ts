@@ -46,7 +46,7 @@ function checkBases (items: readonly unknown[], { checked, unread, report }: Pic
   for (const [index, item] of items.entries()) {
     const at = `runtimeAgents.bases[${index}]`
     const name = nameOf(item)
-    const agent = all.find((agent) => [agent.key, agent.id, ...agent.aliases].some((own) => own === name))
+    const agent = all.find(({ key, id }) => key === name || id === name) ?? all.find(({ aliases }) => aliases.some((alias) => alias === name))
     const entry = agent === undefined ? undefined : checked.origins.get(agent)
     if (name === undefined) report(at, 'expected an agent of this configuration, or the key of one')
     else if (agent === undefined || entry === undefined) reportMissing(name, at)

@@ -1,5 +1,8 @@
 import t from 'tap'
-import { chunksOf, textIn, until, userMessage } from '../../helpers/app.ts'
+import { allowAll } from '../../../src/auth/shipped-permissions.ts'
+import type { Memory } from '../../../src/memories/memory.ts'
+import { kitWith } from '../../helpers/agents.ts'
+import { chunksOf, post, startApp, textIn, until, userMessage } from '../../helpers/app.ts'
 import { skipWithoutPostgresql, testDatabaseUrl } from '../../helpers/databases.ts'
 import { loggedService } from '../../helpers/logged.ts'
 import { offering, startWithRuntimeAgents, type Answer } from '../../helpers/runtime-agents.ts'
@@ -243,6 +246,17 @@ t.test('where the configuration says nothing of runtime agents there are none, a
     t.match(await ask('ada+builder', method, `/v1/runtime-agents${path}`, body), { status: 404, body: { code: 'not_found', message: /no runtime agents here/ } }, `${method} ${path}`)
   }
   t.equal((await ask('ada+builder', 'GET', `/v1/agents/${id}`)).status, 404)
+})
+
+t.test('what the memory of a base keeps of a thread goes with the thread, also of a base that is abstract', async (t) => {
+  const forgotten: unknown[] = []
+  const memory: Memory = { recall: () => [], remember: () => true, forget: (_owner, threadId) => { forgotten.push(threadId) } }
+  const model = scriptedModel([['Hello.']])
+  const { url } = await startApp(t, { model, agentKit: kitWith([{ key: 'base', abstract: true, memory, titleGeneration: false }], { model: model.id }), permissions: { agent: [allowAll] } })
+  const { id } = JSON.parse((await post(`${url}/v1/runtime-agents`, { base: 'base', name: 'N' })).body) as { id: string }
+  t.equal((await post(`${url}/v1/threads/kept-thread/messages`, { text: 'Hi', agentId: id })).status, 200)
+  for (const path of [`runtime-agents/${id}`, 'threads/kept-thread']) t.equal((await fetch(`${url}/v1/${path}`, { method: 'DELETE' })).status, 204)
+  t.strictSame(forgotten, ['kept-thread'])
 })
 
 t.test('a runtime agent is never the member of a crew', async (t) => {

@@ -194,7 +194,7 @@ t.test('what runtime agents may be made of is named, or given as it is', async (
   })
   const kit = code.agentKit
   t.strictSame(kit?.bases.map(({ key }) => key), ['base', 'a'])
-  for (const name of ['base', 'old', agentId('base')]) t.equal(kit?.base(name)?.key, 'base', name)
+  for (const name of ['base', 'old', agentId('base'), agentId('old')]) t.equal(kit?.base(name)?.key, 'base', name)
   t.equal(kit?.base('clock'), undefined)
   const settings = { base: 'a', name: 'Made', description: null, instructions: null, model: 'offline:x', tools: ['clock', 'lamp'], suggestions: null, active: true }
   t.match(kit?.make(settings, { id: '01a23228-06ee-729c-8b98-e346d198cb92', tenantId: 'north' }), { agent: { id: '01a23228-06ee-729c-8b98-e346d198cb92', key: '01a23228-06ee-729c-8b98-e346d198cb92', tenantId: 'north', name: 'Made', model: 'offline', hidden: false, directAccess: false, abstract: false, tools: [{ name: 'clock' }, { name: 'lamp' }] } })
