@@ -75,7 +75,7 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
         abort: (reason) => { running.get(runId)?.controller.abort(reason) }
       }
     },
-    follow,
+    follow: (runId, options) => isWatched(runId) ? watched(runId, options) : runLog.follow(runId, options),
     known (principal, runId) {
       const spec = remembered.get(runId)
       if (spec === undefined || ownerOf(spec.principal) !== ownerOf(principal) || spec.principal.tenantId !== principal.tenantId) return undefined
@@ -148,7 +148,12 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     timer.unref()
   }
 
-  async function * follow (runId: string, options: { after: number, signal: AbortSignal }): AsyncGenerator<Batch<RunEvent>, void> {
+  /** Only where it matters that a reader waits for the run, or leaves it: a layer less for every event of the others. */
+  function isWatched (runId: string): boolean {
+    return starting.has(runId) || running.get(runId)?.spec.onDisconnect === 'stop'
+  }
+
+  async function * watched (runId: string, options: { after: number, signal: AbortSignal }): AsyncGenerator<Batch<RunEvent>, void> {
     await starting.get(runId)
     const run = running.get(runId)
     if (run !== undefined) run.readers++

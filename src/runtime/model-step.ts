@@ -9,7 +9,7 @@ import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/m
 import { costOf } from '../models/prices.ts'
 import { delay, untilAborted } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
-import { createGrowingText } from '../streams/growing-text.ts'
+import { createGrowingText, type GrowingText } from '../streams/growing-text.ts'
 import { createBlockWriter } from './block-writer.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
 import type { Compactor } from './compactor.ts'
@@ -68,12 +68,12 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   const { state, toolset, fallbacks = [] } = input
   let { model, request } = input
   const blocks = createBlockWriter(state.nextBlockId)
-  const callIds = new Map<string, string>()
+  let callIds: Map<string, string> | undefined
   const calls: CheckedCall[] = []
   let held: RunEventBody[] | undefined = input.holdText ? [] : undefined
   const reasoning: KeptReasoning[] = []
   let paced = 0
-  let thought = createGrowingText()
+  let thought: GrowingText | undefined
   const text = createGrowingText()
   let textIsWhole = false
   let characters = 0
@@ -131,6 +131,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
         break
       case 'reasoning-delta':
         characters += event.delta.length
+        thought ??= createGrowingText()
         thought.add(event.delta)
         blocks.reasoning(event.delta, afterHeld(out))
         break
@@ -178,10 +179,10 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
     if (key === undefined) {
       blocks.close(out)
     } else {
-      reasoning.push({ ...key, text: thought.toString() })
+      reasoning.push({ ...key, text: thought?.toString() ?? '' })
       blocks.closeReasoning({ openai: { ...key } }, out)
     }
-    thought = createGrowingText()
+    thought = undefined
     textIsWhole = text.toString() !== ''
   }
 
@@ -189,7 +190,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   function providerTool ({ callId: providerId, toolName, outcome }: ModelEvent & { type: 'provider-tool' }, out: RunEventBody[]): void {
     release(out)
     blocks.close(out)
-    if (!callIds.has(providerId)) out.push({ type: 'tool-call-start', callId: newCallId(providerId), toolName, providerExecuted: true })
+    if (callIds?.has(providerId) !== true) out.push({ type: 'tool-call-start', callId: newCallId(providerId), toolName, providerExecuted: true })
     if (outcome === undefined) return
     const callId = knownCallId(providerId)
     out.push({ type: 'tool-input-complete', callId, toolName, input: outcome.input })
@@ -230,12 +231,13 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
 
   function newCallId (providerId: string): string {
     const callId = state.uniqueCallId(providerId)
+    callIds ??= new Map()
     callIds.set(providerId, callId)
     return callId
   }
 
   function knownCallId (providerId: string): string {
-    return callIds.get(providerId) ?? newCallId(providerId)
+    return callIds?.get(providerId) ?? newCallId(providerId)
   }
 
   function watchCall (): ModelCallWatch | undefined {

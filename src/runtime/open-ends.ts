@@ -18,7 +18,7 @@ export interface OpenEnds {
 /** Watches a run's events for what a broken run would leave open: blocks without an end, calls without an answer. */
 export function createOpenEnds (): OpenEnds {
   const blocks = new Map<string, { readonly type: 'text-end' | 'reasoning-end', readonly by: Origin }>()
-  const calls = new Map<string, { readonly toolName: string, readonly hasInput: boolean, input: string, readonly by: Origin }>()
+  const calls = new Map<string, OpenCall>()
   let endsInCalls = false
   let step = 0
   let stepIsOpen = false
@@ -78,6 +78,8 @@ export function createOpenEnds (): OpenEnds {
     if (call !== undefined) call.input += delta
   }
 }
+
+interface OpenCall { readonly toolName: string, readonly hasInput: boolean, input: string, readonly by: Origin }
 
 /** Whose it is: below the root, what a member opened is closed as its own. */
 type Origin = Pick<RunEventBody, 'agentPath'>
