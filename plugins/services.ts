@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { createAgentCatalogue, type AgentCatalogue } from '../src/agents/agent-catalogue.ts'
+import type { AgentKit } from '../src/agents/agent-kit.ts'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
 import { createApprovalService, type ApprovalService } from '../src/approvals/approval-service.ts'
 import { createArtifactService, type ArtifactService } from '../src/artifacts/artifact-service.ts'
@@ -22,6 +23,8 @@ import { createRunService, type RunService } from '../src/runs/run-service.ts'
 import { createStartTurn } from '../src/runs/start-turn.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
 import { createSummaryCache } from '../src/runtime/summary-cache.ts'
+import type { RuntimeAgentService } from '../src/runtime-agents/runtime-agent-service.ts'
+import { openRuntimeAgents } from '../src/runtime-agents/runtime-agents.ts'
 import { openStorages, type Storages } from '../src/storage/open-storages.ts'
 import { createThreadAccess } from '../src/threads/thread-access.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
@@ -40,6 +43,7 @@ declare module 'fastify' {
     files: FileService
     integrations: Integrations
     runs: RunService
+    runtimeAgents: RuntimeAgentService
     threads: ThreadService
     runRegistry: RunRegistry
   }
@@ -48,6 +52,7 @@ declare module 'fastify' {
 export interface ServicesOptions {
   readonly config: Config
   readonly agents: AgentRegistry
+  readonly agentKit: AgentKit | undefined
   readonly models: ModelRegistry
   readonly integrations: Integrations
   readonly permissions: Permissions
@@ -55,10 +60,13 @@ export interface ServicesOptions {
 }
 
 /** Builds what the routes use, from the parts the process was given; ends it with the app. */
-export default fp<ServicesOptions>(async (app, { config, agents, models, integrations, permissions, database: untimed }) => {
+export default fp<ServicesOptions>(async (app, { config, agents: configured, agentKit, models, integrations, permissions, database: untimed }) => {
   const { log } = app
   const database = app.metrics.timeStores(untimed)
-  const storages = await openStorages({ agents, database, openDatabase: (url) => openDatabase({ url, log }), timeStores: app.metrics.timeStores, log })
+  const runtimeAgents = await openRuntimeAgents({ kit: agentKit, configured, permissions, store: database.runtimeAgents, newId, log })
+  const agents = runtimeAgents.registry
+  const allAgents = { find: agents.find, all: () => [...agents.all(), ...runtimeAgents.bases] }
+  const storages = await openStorages({ agents: allAgents, database, openDatabase: (url) => openDatabase({ url, log }), timeStores: app.metrics.timeStores, log })
   const { turns, threads, approvals: approvalStore, artifacts, memories: memoryStore } = storages.stores
   const holder = createHolder()
   const runLog = createMemoryRunLog({ graceMs: config.runGraceMs })
@@ -71,7 +79,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   const deps = { models, agents, permissions, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer, summaries: createSummaryCache() }
   const files = openFiles({ config, agents, access, database: { files: database.files, threads }, holder, newId, log })
   const { attachments } = files
-  const memories = createMemories({ agents, database: memoryStore })
+  const memories = createMemories({ agents: allAgents, database: memoryStore })
   const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, memories, historyToolOutputLimit: config.historyToolOutputLimit })
   const chat = createChat({ agents, permissions, access, turns, runs: runRegistry, recovery, holder, deps, newId, attachments, startTurn })
   const approvals = createApprovalService({ store: approvalStore, access, chat, log })
@@ -86,6 +94,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   app.decorate('approvals', approvals)
   app.decorate('artifacts', createArtifactService({ store: artifacts, access, agents, log }))
   app.decorate('headless', createHeadlessService({ agents, permissions, chat, deps, newId }))
+  app.decorate('runtimeAgents', runtimeAgents.service)
   app.decorate('runs', createRunService({ turns, access, runs: runRegistry, chat }))
   app.decorate('threads', createThreadService({ store: threads, storages, access, turns, agents, permissions, chat, files: files.cleanup, memories, newId }))
   app.decorate('files', files.service)
@@ -95,6 +104,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   const leases = keepLeases({ turns, recovery, holder, log, expireApprovals: approvals.expire })
   app.addHook('onClose', async () => {
     leases.close()
+    await runtimeAgents.close()
     await runRegistry.drain(0)
     await integrations.close()
     await files.close()

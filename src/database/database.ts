@@ -4,6 +4,7 @@ import type { ArtifactStore } from '../artifacts/artifact-store.ts'
 import type { ApprovalStore } from '../approvals/approval-store.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { VersionedMemory } from '../memories/memory.ts'
+import type { RuntimeAgentStore } from '../runtime-agents/runtime-agent-store.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { Placements } from '../storage/placements.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
@@ -17,6 +18,7 @@ import { createApprovalStore } from './approval-store.ts'
 import { createFileStore } from './file-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createPlacementStore } from './placement-store.ts'
+import { createRuntimeAgentStore } from './runtime-agent-store.ts'
 import { createThreadStore } from './thread-store.ts'
 import { createTurnStore } from './turn-store.ts'
 
@@ -40,6 +42,7 @@ export interface Database {
   readonly artifacts: ArtifactStore
   readonly memories: VersionedMemory
   readonly placements: Placements
+  readonly runtimeAgents: RuntimeAgentStore
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
   /** Idempotent. */
@@ -70,6 +73,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     artifacts: translating(createArtifactStore(connection)),
     memories: translating(createMemoryStore(connection)),
     placements: translating(createPlacementStore(connection)),
+    runtimeAgents: translating(createRuntimeAgentStore(connection)),
     ping: async () => {
       try {
         await driver.query(sql`SELECT 1`)

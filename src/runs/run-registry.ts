@@ -16,7 +16,8 @@ export interface RunSpec {
   readonly onDisconnect: 'continue' | 'stop'
   /** What the message said before this run: what a reader from the start is shown first. */
   readonly initialParts: readonly MessagePart[]
-  readonly events: (signal: AbortSignal) => BatchStream<RunEventBody>
+  /** `abort` aborts the signal. */
+  readonly events: (signal: AbortSignal, abort: (reason: Error) => void) => BatchStream<RunEventBody>
   /** Sees each batch before the log does; what it returns is logged. */
   readonly record?: (events: Batch<RunEventBody>) => Promise<Batch<RunEventBody>>
 }
@@ -75,7 +76,7 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
         abort: (reason) => { running.get(runId)?.controller.abort(reason) }
       }
     },
-    follow,
+    follow: (runId, options) => isWatched(runId) ? watched(runId, options) : runLog.follow(runId, options),
     known (principal, runId) {
       const spec = remembered.get(runId)
       if (spec === undefined || ownerOf(spec.principal) !== ownerOf(principal) || spec.principal.tenantId !== principal.tenantId) return undefined
@@ -105,8 +106,9 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
 
   async function start (spec: RunSpec): Promise<void> {
     const { runId } = spec
-    const run: Running = { spec, controller: new AbortController(), ended: Promise.resolve(), readers: 0 }
-    const events = spec.events(run.controller.signal)[Symbol.asyncIterator]()
+    const controller = new AbortController()
+    const run: Running = { spec, controller, ended: Promise.resolve(), readers: 0 }
+    const events = spec.events(controller.signal, (reason) => { controller.abort(reason) })[Symbol.asyncIterator]()
     running.set(runId, run)
     remembered.set(runId, { principal: spec.principal, threadId: spec.threadId, initialParts: spec.initialParts })
     try {
@@ -148,7 +150,12 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     timer.unref()
   }
 
-  async function * follow (runId: string, options: { after: number, signal: AbortSignal }): AsyncGenerator<Batch<RunEvent>, void> {
+  /** Only where it matters that a reader waits for the run, or leaves it: a layer less for every event of the others. */
+  function isWatched (runId: string): boolean {
+    return starting.has(runId) || running.get(runId)?.spec.onDisconnect === 'stop'
+  }
+
+  async function * watched (runId: string, options: { after: number, signal: AbortSignal }): AsyncGenerator<Batch<RunEvent>, void> {
     await starting.get(runId)
     const run = running.get(runId)
     if (run !== undefined) run.readers++

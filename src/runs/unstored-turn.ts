@@ -31,7 +31,7 @@ export function createStartUnstoredTurn ({ runs, deps, newId }: { readonly runs:
     await runs.reserve(runId).start({
       // Nothing is kept of it, so a run that nobody reads any more is for nobody.
       principal, messageId, threadId: undefined, initialParts, onDisconnect: 'stop',
-      events: (signal) => runAgent({ ...chatRun, canSuspend: false, ...run, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history }, runDeps, signal)
+      events: (signal, abort) => runAgent({ ...chatRun, canSuspend: false, ...run, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history }, runDeps, signal, abort)
     })
     return { runId, threadId: undefined, agent, initialParts, events: (signal) => runs.follow(runId, { after: -1, signal }) }
   }

@@ -4,7 +4,7 @@ export interface MemberSlots {
   /** Counts one delegation; false when the run has made all it may. */
   begin: () => boolean
   /** How many delegations have begun. */
-  readonly begun: number
+  readonly begun: () => number
   /** Waits for a place to work in; rejects with the signal's reason. */
   take: (signal: AbortSignal) => Promise<MemberSlot>
 }
@@ -33,7 +33,7 @@ export function createMemberSlots ({ concurrency, total, begun: already = 0 }: M
   let begun = already
 
   return {
-    get begun () { return begun },
+    begun: () => begun,
     begin () {
       if (begun >= total) return false
       begun++

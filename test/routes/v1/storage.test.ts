@@ -1,6 +1,8 @@
 import t from 'tap'
 import { agentId } from '../../../src/agents/ids.ts'
+import { allowAll } from '../../../src/auth/shipped-permissions.ts'
 import { defineStorage } from '../../../src/storage/define-storage.ts'
+import { kitWith } from '../../helpers/agents.ts'
 import { getJson, post, startApp, textIn, until, userMessage, type TestApp } from '../../helpers/app.ts'
 import { testDatabaseUrl } from '../../helpers/databases.ts'
 import { scriptedModel } from '../../helpers/scripted-model.ts'
@@ -115,6 +117,18 @@ t.test('after a restart, threads of a storage that lasts are there, and those in
   t.equal((await post(`${url}/v1/threads/archived-thread/messages`, { text: 'And now?' })).status, 200, 'it goes on without naming its agent')
   t.match(await getJson(`${url}/v1/threads/archived-thread`), { messageCount: 4 })
   t.match(await getJson(`${url}/v1/runs/${history.items[1].metadata.runId}`), { threadId: 'archived-thread', status: 'completed' })
+})
+
+t.test('an agent made over HTTP keeps its threads where its base does, though nobody can talk to the base', async (t) => {
+  const bases = [{ key: 'base', abstract: true, storage: 'memory' as const }, { key: 'told-base', abstract: true, storage: 'none' as const }]
+  const model = scriptedModel([['Hello']])
+  const { url, database } = await startApp(t, { model, agents: [{ key: 'kept' }], permissions: { agent: [allowAll] }, agentKit: kitWith(bases, { model: model.id }) })
+  const made = async (base: string): Promise<string> => (await send(url, 'POST', '/v1/runtime-agents', { body: { base, name: 'Mine' } })).json.id
+  t.equal(textIn(await post(`${url}/v1/threads/thread-of-mine/messages`, { text: 'Hi', agentId: await made('base') })), 'Hello')
+  t.match(await getJson(`${url}/v1/threads/thread-of-mine`), { messageCount: 2 })
+  t.strictSame((await database.threads.list({ tenantId: 'default', userId: 'anonymous', roles: [] }, { limit: 9 })).items, [])
+  t.equal(textIn(await post(`${url}/v1/threads/thread-untold/messages`, { text: 'Hi', agentId: await made('told-base') })), 'Hello')
+  t.equal((await getJson(`${url}/v1/threads`)).items.length, 1)
 })
 
 t.test('a chat without a thread is stored in no storage', async (t) => {
