@@ -4,7 +4,7 @@ import { defineStorage } from '../../src/storage/define-storage.ts'
 import { defineTool } from '../../src/tools/tool.ts'
 import { agUiClients, historyTold, openAgent, told } from '../helpers/ag-ui-clients.ts'
 import { clientNames } from '../helpers/ai-clients.ts'
-import { getJson, startApp, type TestApp } from '../helpers/app.ts'
+import { getJson, startApp, until, type TestApp } from '../helpers/app.ts'
 import { testDatabaseUrl } from '../helpers/databases.ts'
 import { scriptedModel, toolCall, type ScriptStep } from '../helpers/scripted-model.ts'
 import { assertAgreement, atRest, createGate, openChat, showsText, textsOf } from './live-chat.ts'
@@ -12,11 +12,11 @@ import { assertAgreement, atRest, createGate, openChat, showsText, textsOf } fro
 const askColour = defineTool({ name: 'ask_colour', description: 'Asks the user for a colour.' })
 const send = defineTool({ name: 'send', input: z.object({ to: z.string() }), needsApproval: true, execute: ({ to }) => `sent to ${to}` })
 
-async function start (t: Test, place: 'memory' | 'archive', responses: ReadonlyArray<readonly ScriptStep[]>): Promise<TestApp & { readonly model: ReturnType<typeof scriptedModel> }> {
+async function start (t: Test, place: 'memory' | 'archive', responses: ReadonlyArray<readonly ScriptStep[]>, env: Readonly<Record<string, string>> = {}): Promise<TestApp & { readonly model: ReturnType<typeof scriptedModel> }> {
   const url = await testDatabaseUrl(t, 'sqlite')
   const storage = place === 'memory' ? place : defineStorage({ name: 'archive', open: ({ openDatabase }) => openDatabase(url) })
   const model = scriptedModel(responses)
-  return { ...await startApp(t, { model, agents: [{ key: 'tester', storage, tools: [askColour, send] }, { key: 'keeper' }] }), model }
+  return { ...await startApp(t, { model, env, agents: [{ key: 'tester', storage, tools: [askColour, send] }, { key: 'keeper' }] }), model }
 }
 
 for (const place of ['memory', 'archive'] as const) {
@@ -54,6 +54,15 @@ for (const place of ['memory', 'archive'] as const) {
     t.match(await getJson(`${server.url}/v1/runs/${resumedRunId}`), { threadId: 'approved-elsewhere', status: 'completed' })
     t.match(await getJson(`${server.url}/v1/runs/${approval.runId}`), { status: 'completed' })
     t.match(server.model.requests[1]?.messages.at(-1), { role: 'tool', content: 'sent to ada' })
+  })
+
+  t.test(`an approval of a thread in ${place} that nobody decides in time is denied, and its run goes on`, async (t) => {
+    const server = await start(t, place, [toolCall('call-1', 'send', { to: 'ada' }), ['Not sent']], { APPROVAL_TTL_MS: '1' })
+    const live = await openChat('ai7', server, { id: 'expired-elsewhere' })
+    await live.chat.sendMessage({ text: 'Send it' })
+    await until('its time is up', async () => await server.app.approvals.expire() === 1)
+    await until('it went on', async () => (await fetch(`${server.url}/v1/threads/expired-elsewhere/stream`)).status === 204)
+    t.match((await getJson(`${server.url}/v1/threads/expired-elsewhere/messages`)).items[1].parts, [{}, { state: 'output-denied' }, {}, { text: 'Not sent' }])
   })
 
   t.test(`an answer in a thread in ${place} goes on without its reader, who comes back to it, and is stopped by its thread`, async (t) => {
