@@ -19,8 +19,8 @@ export default fp<StreamReplyOptions>(async (app, { heartbeatMs }) => {
     raw.once('close', this.server.metrics.http.streamOpened())
     // Chat clients tell the whole conversation with every question: it is not held for as long as the answer takes.
     request.body = undefined
-    this.headers(headers).hijack()
-    raw.writeHead(statusCode, this.getHeaders() as OutgoingHttpHeaders) // Fastify takes numbers for more of them
+    raw.writeHead(statusCode, this.headers(headers).getHeaders() as OutgoingHttpHeaders) // Fastify takes numbers for more of them
+    this.hijack()
     if (request.method === 'HEAD') {
       void frames.return()
       raw.end()

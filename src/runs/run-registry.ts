@@ -8,7 +8,6 @@ import type { Batch, BatchStream } from '../streams/batch.ts'
 import type { RunLog } from './run-log.ts'
 
 export interface RunSpec {
-  readonly runId: string
   readonly principal: Principal
   readonly threadId: string | undefined
   readonly messageId: string
@@ -25,7 +24,7 @@ export interface RunSpec {
 /** A run that is about to be: readers wait for it, and recovery leaves it alone. Ends by one of its two calls. */
 export interface Reservation {
   /** Resolves when the first event is in the log. */
-  start: (spec: Omit<RunSpec, 'runId'>) => Promise<void>
+  start: (spec: RunSpec) => Promise<void>
   /** Ends the run for a reason of its own; does nothing where it does not run. */
   abort: (reason: Error) => void
   release: () => void
@@ -47,6 +46,7 @@ export interface RunRegistry {
 }
 
 interface Running {
+  readonly runId: string
   readonly spec: RunSpec
   readonly controller: AbortController
   ended: Promise<void>
@@ -72,7 +72,7 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
       }
       return {
         release,
-        start: (spec) => start({ ...spec, runId }).finally(release),
+        start: (spec) => start(runId, spec).finally(release),
         abort: (reason) => { running.get(runId)?.controller.abort(reason) }
       }
     },
@@ -104,10 +104,9 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     }
   }
 
-  async function start (spec: RunSpec): Promise<void> {
-    const { runId } = spec
+  async function start (runId: string, spec: RunSpec): Promise<void> {
     const controller = new AbortController()
-    const run: Running = { spec, controller, ended: Promise.resolve(), readers: 0 }
+    const run: Running = { runId, spec, controller, ended: Promise.resolve(), readers: 0 }
     const events = spec.events(controller.signal, (reason) => { controller.abort(reason) })[Symbol.asyncIterator]()
     running.set(runId, run)
     remembered.set(runId, { principal: spec.principal, threadId: spec.threadId, initialParts: spec.initialParts })
@@ -121,17 +120,17 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     run.ended = consume(run, events).catch((error: unknown) => { log.error({ err: error, runId }, 'the end of a run was lost') })
   }
 
-  async function take ({ spec }: Running, result: IteratorResult<Batch<RunEventBody>>): Promise<boolean> {
+  async function take ({ runId, spec }: Running, result: IteratorResult<Batch<RunEventBody>>): Promise<boolean> {
     if (result.done === true) return false
     const events = await spec.record?.(result.value) ?? result.value
-    await runLog.append(spec.runId, events)
+    await runLog.append(runId, events)
     // A batch may be replaced by another ending; nothing may follow that either.
     return !isTerminal(events.at(-1)!) // a batch is never empty
   }
 
   /** The one detached promise of a run: it never rejects, and it leaves nothing behind. */
   async function consume (run: Running, events: AsyncIterator<Batch<RunEventBody>>): Promise<void> {
-    const { runId } = run.spec
+    const { runId } = run
     try {
       while (await take(run, await events.next()));
     } catch (error) {

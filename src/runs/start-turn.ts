@@ -61,10 +61,13 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     const log = deps.log.child({ runId, threadId })
     let suspension: Suspension | undefined
     const context = await contextOf(turn)
+    const { mode, useTools, canSuspend, response }: NonNullable<StartedTurn['run']> = turn.run ?? chatRun
+    // Field by field: of an object that is put together from others, V8 makes a shape for each, larger than itself.
     const input: RunInput = {
-      ...chatRun, ...turn.run, runId, messageId, agent, principal, threadId,
+      mode, useTools, canSuspend, response, runId, messageId, agent, principal, threadId,
       metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
-      ...context,
+      history: context.history,
+      attachments: context.attachments,
       memory: memories.ofTurn(agent, {
         thread: { principal: asOwner(principal), agentId: agent.id, threadId }, answerId: messageId,
         path: decision.context.map(({ id }) => id), stored: splitAtQuestion(context.history).earlier

@@ -35,8 +35,10 @@ export async function * beginStep (frame: Frame, { offered, holdText }: Question
   if (call === undefined) return undefined
   state.step = step
   yield [{ type: 'step-start', step }]
+  const { request, reservation } = call
+  const { beforeModel, onUsage } = hooks
   return {
-    ...hooks, ...call, model, fallbacks, compactor, state, signal, holdText, runId,
+    request, reservation, beforeModel, onUsage, model, fallbacks, compactor, state, signal, holdText, runId,
     toolset: offered, timeouts: agent.timeouts, log: deps.log, observer: deps.observer
   }
 }

@@ -26,6 +26,13 @@ export interface MemberSlotsOptions {
   readonly begun?: number | undefined
 }
 
+/** Of a run whose agent asks no others. */
+export const noSlots: MemberSlots = Object.freeze({
+  begin: () => false,
+  begun: () => 0,
+  take: () => Promise.reject(new Error('This run asks no other agents'))
+})
+
 /** Bounds what the members of one run do, at whatever depth. */
 export function createMemberSlots ({ concurrency, total, begun: already = 0 }: MemberSlotsOptions): MemberSlots {
   const waiting: (() => void)[] = []

@@ -7,6 +7,7 @@ import type { Usage } from '../events/usage.ts'
 import type { KeptReasoning, Model, ModelRequest } from '../models/model.ts'
 import { delay, untilAborted } from '../streams/abort.ts'
 import type { Batch } from '../streams/batch.ts'
+import { closeBlock } from './blocks.ts'
 import type { CheckedCall } from './checked-call.ts'
 import type { Compactor } from './compactor.ts'
 import type { Reservation } from './ledger.ts'
@@ -97,7 +98,7 @@ export async function * modelStep (input: ModelStepInput): AsyncGenerator<Batch<
   }
 
   const closing: RunEventBody[] = []
-  answer.blocks.close(afterHeld(answer, closing))
+  closeBlock(answer.blocks, afterHeld(answer, closing))
   if (answer.usage === undefined) closing.push(reportEstimate(answer))
   const { reasoning, calls, finishReason, costUsd, held } = answer
   const said = { text: answer.text.toString(), calls, finishReason, usage: answer.usage! } // reported above at the latest

@@ -4,7 +4,7 @@ import type { Usage } from '../events/usage.ts'
 import type { KeptReasoning, Model, ModelEvent, ModelRequest } from '../models/model.ts'
 import { costOf } from '../models/prices.ts'
 import { createGrowingText, type GrowingText } from '../streams/growing-text.ts'
-import { createBlockWriter, type BlockWriter } from './block-writer.ts'
+import { closeBlock, closeReasoning, newBlocks, writeReasoning, writeText, type Blocks } from './blocks.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
 import { isCrewTool } from './crew-tools.ts'
 import type { RunState } from './run-state.ts'
@@ -19,7 +19,7 @@ export interface StepAnswer {
   /** What is asked, and whom: both change when a call fails and another takes its place. */
   model: Model
   request: ModelRequest
-  readonly blocks: BlockWriter
+  readonly blocks: Blocks
   readonly text: GrowingText
   /** What is said next begins a paragraph. */
   textIsWhole: boolean
@@ -40,10 +40,10 @@ export interface StepAnswerOptions extends Pick<StepAnswer, 'state' | 'toolset' 
   readonly holdText: boolean
 }
 
-export function newAnswer ({ holdText, ...asked }: StepAnswerOptions): StepAnswer {
+export function newAnswer ({ state, toolset, onUsage, model, request, holdText }: StepAnswerOptions): StepAnswer {
   return {
-    ...asked,
-    blocks: createBlockWriter(asked.state.nextBlockId),
+    state, toolset, onUsage, model, request,
+    blocks: newBlocks(state.nextBlockId),
     text: createGrowingText(),
     textIsWhole: false,
     thought: undefined,
@@ -66,14 +66,14 @@ export function take (answer: StepAnswer, event: ModelEvent, out: RunEventBody[]
       answer.textIsWhole = false
       answer.characters += event.delta.length
       // What is shown is closed where it is shown: an answer that is held may never be.
-      if (answer.held?.length === 0) answer.blocks.close(out)
-      answer.blocks.text(event.delta, answer.held ?? out)
+      if (answer.held?.length === 0) closeBlock(answer.blocks, out)
+      writeText(answer.blocks, event.delta, answer.held ?? out)
       break
     case 'reasoning-delta':
       answer.characters += event.delta.length
       answer.thought ??= createGrowingText()
       answer.thought.add(event.delta)
-      answer.blocks.reasoning(event.delta, afterHeld(answer, out))
+      writeReasoning(answer.blocks, event.delta, afterHeld(answer, out))
       break
     case 'block-end':
       endBlock(answer, event, afterHeld(answer, out))
@@ -86,7 +86,7 @@ export function take (answer: StepAnswer, event: ModelEvent, out: RunEventBody[]
       break
     case 'tool-call-start':
       release(answer, out)
-      answer.blocks.close(out)
+      closeBlock(answer.blocks, out)
       out.push({ type: 'tool-call-start', callId: newCallId(answer, event.callId), toolName: answer.toolset.byModelName(event.toolName)?.tool.name ?? event.toolName, ...presentationOf(answer, event.toolName) })
       break
     case 'tool-input-delta':
@@ -117,10 +117,10 @@ function takeCall (answer: StepAnswer, event: ModelEvent & { type: 'tool-call' }
 
 function endBlock (answer: StepAnswer, { key }: ModelEvent & { type: 'block-end' }, out: RunEventBody[]): void {
   if (key === undefined) {
-    answer.blocks.close(out)
+    closeBlock(answer.blocks, out)
   } else {
     answer.reasoning.push({ ...key, text: answer.thought?.toString() ?? '' })
-    answer.blocks.closeReasoning({ openai: { ...key } }, out)
+    closeReasoning(answer.blocks, { openai: { ...key } }, out)
   }
   answer.thought = undefined
   answer.textIsWhole = answer.text.toString() !== ''
@@ -129,7 +129,7 @@ function endBlock (answer: StepAnswer, { key }: ModelEvent & { type: 'block-end'
 /** The provider's own call: announced once, with its input and result together as soon as they are known. */
 function providerTool (answer: StepAnswer, { callId: providerId, toolName, outcome }: ModelEvent & { type: 'provider-tool' }, out: RunEventBody[]): void {
   release(answer, out)
-  answer.blocks.close(out)
+  closeBlock(answer.blocks, out)
   if (answer.callIds?.has(providerId) !== true) out.push({ type: 'tool-call-start', callId: newCallId(answer, providerId), toolName, providerExecuted: true })
   if (outcome === undefined) return
   const callId = knownCallId(answer, providerId)

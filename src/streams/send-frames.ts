@@ -10,6 +10,23 @@ export interface SendFramesOptions {
   readonly onFailure: (error: unknown) => void
 }
 
+/** One answer on its way. Not variables that its functions share: those would be made anew for each. */
+interface Sending {
+  readonly iterator: AsyncIterator<string>
+  readonly sink: Writable
+  readonly onFailure: (error: unknown) => void
+  readonly onDrain: () => void
+  readonly onClose: () => void
+  /** One for the whole answer, put back by every piece: a timer of its own would cost more than the piece. */
+  silence: NodeJS.Timeout | undefined
+  flushing: NodeJS.Immediate | undefined
+  gathered: string
+  pulling: boolean
+  /** The sink takes no more for now. */
+  full: boolean
+  over: boolean
+}
+
 /**
  * Writes the text of a source to a response, or another sink, and ends it. All that the source gives within one turn of
  * the event loop is one write, and the last of it goes with the end. It takes no more from the source than the sink
@@ -17,87 +34,82 @@ export interface SendFramesOptions {
  * is held of an idle answer.
  */
 export function sendFrames (source: AsyncIterable<string>, sink: Writable, { silence, onFailure }: SendFramesOptions): void {
-  const iterator = source[Symbol.asyncIterator]()
-  let gathered = ''
-  let flushing: NodeJS.Immediate | undefined
-  let pulling = false
-  let full = false
-  let over = false
-  // One for the whole answer, put back by every piece: a timer of its own would cost more than the piece.
-  const timer = silence === undefined ? undefined : setTimeout(beat, silence.everyMs)
-  sink.on('drain', goOn).once('close', leave)
-  if (sink.destroyed) leave()
-  else void pull()
+  const sending: Sending = {
+    sink, onFailure, iterator: source[Symbol.asyncIterator](), silence: undefined, flushing: undefined, gathered: '', pulling: false, full: false, over: false,
+    onDrain: () => { goOn(sending) },
+    onClose: () => { leave(sending) }
+  }
+  sink.on('drain', sending.onDrain).once('close', sending.onClose)
+  if (sink.destroyed) return leave(sending)
+  if (silence !== undefined) sending.silence = setTimeout(beat, silence.everyMs, sending, silence.beat)
+  void pull(sending)
+}
 
-  /** Ends when there is no room for more; whoever makes room begins again. */
-  async function pull (): Promise<void> {
-    pulling = true
-    try {
-      while (hasRoom()) {
-        const { done, value } = await iterator.next()
-        if (over) return
-        if (done === true) return finish()
-        gathered += value
-        timer?.refresh()
-        flushing ??= setImmediate(flush)
-      }
-    } catch (error) {
-      fail(error)
-    } finally {
-      pulling = false
+/** Ends when there is no room for more; whoever makes room begins again. */
+async function pull (sending: Sending): Promise<void> {
+  sending.pulling = true
+  try {
+    while (!sending.full && sending.gathered.length < maxCharacters) {
+      const { done, value } = await sending.iterator.next()
+      if (sending.over) return
+      if (done === true) return finish(sending)
+      sending.gathered += value
+      sending.silence?.refresh()
+      sending.flushing ??= setImmediate(flush, sending)
     }
+  } catch (error) {
+    fail(sending, error)
+  } finally {
+    sending.pulling = false
   }
+}
 
-  function hasRoom (): boolean {
-    return !full && gathered.length < maxCharacters
-  }
+function flush (sending: Sending): void {
+  sending.flushing = undefined
+  write(sending, sending.gathered)
+  sending.gathered = ''
+  if (!sending.full) goOn(sending)
+}
 
-  function flush (): void {
-    flushing = undefined
-    write(gathered)
-    gathered = ''
-    if (!full) goOn()
-  }
+function goOn (sending: Sending): void {
+  sending.full = false
+  if (!sending.pulling && !sending.over) void pull(sending)
+}
 
-  function goOn (): void {
-    full = false
-    if (!pulling && !over) void pull()
-  }
+function write (sending: Sending, text: string): void {
+  if (text !== '' && !sending.sink.destroyed) sending.full = !sending.sink.write(text)
+}
 
-  function write (text: string): void {
-    if (text !== '' && !sink.destroyed) full = !sink.write(text)
-  }
+/** Nothing is half said while the source is asked, so this comes between two whole pieces. */
+function beat (sending: Sending, text: string): void {
+  if (sending.pulling && !sending.full && sending.gathered === '') write(sending, text)
+  sending.silence?.refresh()
+}
 
-  /** Nothing is half said while the source is asked, so this comes between two whole pieces. */
-  function beat (): void {
-    if (pulling && !full && gathered === '') write(silence?.beat ?? '')
-    timer?.refresh()
-  }
+function finish (sending: Sending): void {
+  settle(sending)
+  sending.sink.end(sending.gathered)
+}
 
-  function finish (): void {
-    settle()
-    sink.end(gathered)
-  }
+function fail (sending: Sending, error: unknown): void {
+  if (sending.over) return
+  settle(sending)
+  write(sending, sending.gathered)
+  sending.sink.destroy()
+  sending.onFailure(error)
+}
 
-  function fail (error: unknown): void {
-    if (over) return
-    settle()
-    write(gathered)
-    sink.destroy()
-    onFailure(error)
-  }
+function leave (sending: Sending): void {
+  if (sending.over) return
+  settle(sending)
+  // Not awaited: a source that waits for its upstream answers only after that wait, and its own signal ends it.
+  void sending.iterator.return?.()?.catch(() => {}) // its failure has nobody left to read it
+}
 
-  function leave (): void {
-    if (over) return
-    settle()
-    // Not awaited: a source that waits for its upstream answers only after that wait, and its own signal ends it.
-    void iterator.return?.()?.catch(() => {}) // its failure has nobody left to read it
-  }
-
-  function settle (): void {
-    over = true
-    clearImmediate(flushing)
-    clearTimeout(timer)
-    sink.off('drain', goOn).off('close', leave)
-  }
+function settle (sending: Sending): void {
+  const { sink, silence, flushing, onDrain, onClose } = sending
+  sending.over = true
+  clearImmediate(flushing)
+  clearTimeout(silence)
+  sink.off('drain', onDrain).off('close', onClose)
 }
