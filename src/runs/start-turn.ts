@@ -76,6 +76,7 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     const recorder = createTurnRecorder({
       turns, holder, runId, messageId, initialParts, checkpointer, log,
       initialSpent: continues?.resume.checkpoint,
+      initialMs: continues?.resume.checkpoint.root.workedMs,
       suspension: () => suspension,
       abort: reservation.abort,
       lost: () => new RunStopped('the thread is gone')

@@ -71,9 +71,9 @@ export function memberFrame ({ run, state }: Frame, { agent, path, history, slot
 
 function restored (state: RunState, checkpoint: FrameCheckpoint | undefined): RunState {
   if (checkpoint === undefined) return state
-  const { messages, recalled, step, toolCalls, reminders, calledTools } = checkpoint
+  const { messages, recalled, step, toolCalls, reminders, calledTools, workedMs = 0 } = checkpoint
   if (recalled !== undefined) state.messages.splice(0, Infinity, ...recalled, ...splitAtQuestion(state.messages).turn)
   state.messages.push(...messages)
   for (const name of calledTools) state.calledTools.add(name)
-  return Object.assign(state, { recalled, step, toolCalls, reminders })
+  return Object.assign(state, { recalled, step, toolCalls, reminders, startedAt: state.startedAt - workedMs })
 }

@@ -9,6 +9,7 @@ import { announcements, approvalsOf, hiddenCalls } from './approval-requests.ts'
 import { agentLoop } from './agent-loop.ts'
 import type { LoopEnd } from './run-loop.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
+import { workedMs } from './run-state.ts'
 import { suggestionsAfter } from './suggestions.ts'
 import { waitingCalls, waitingInputs } from './suspension.ts'
 
@@ -49,8 +50,9 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
 
   function told (events: readonly [...RunEventBody[], TerminalEvent]): Batch<RunEventBody> {
     const last = events.find((event) => event.type === 'message-end')
-    tellEnd(events.at(-1) as TerminalEvent, last?.finishReason) // by the type of the tuple
-    return events
+    const end = { ...events.at(-1) as TerminalEvent, processingMs: Math.round(workedMs(frame.state)) } // by the type of the tuple
+    tellEnd(end, last?.finishReason)
+    return [...events.slice(0, -1), end]
   }
 
   function tellEnd (end: TerminalEvent, finishReason: FinishReason | undefined): void {
