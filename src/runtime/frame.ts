@@ -1,5 +1,6 @@
 import type { Agent } from '../agents/agent.ts'
 import type { AgentPath } from '../events/run-event.ts'
+import type { AttachedFile } from '../messages/attachment.ts'
 import { splitAtQuestion } from '../memories/replayable.ts'
 import type { ModelMessage } from '../models/model.ts'
 import { createLedger } from './ledger.ts'
@@ -28,19 +29,21 @@ export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'us
   readonly path: AgentPath
   readonly state: RunState
   readonly run: RunScope
+  /** Those that it sees: of the whole conversation, or what a member's coordinator shares of the turn. */
+  readonly files: readonly AttachedFile[]
   /** The member's place among those that may work at a time; the root needs none. */
   readonly slot: MemberSlot | undefined
 }
 
 export function rootFrame (input: RunInput, deps: RunDeps): Frame {
-  const { agent, history, mode, useTools, memory, resume } = input
+  const { agent, history, mode, useTools, memory, resume, files = [] } = input
   const { runId, threadId, principal, metadata, canSuspend, attachments = [] } = input
   const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root), ...callIdsOf(resume?.checkpoint.root.recalled ?? [])]
   const shared = createSharedState({ callIds })
   const ledger = createLedger(agent.budget, resume?.checkpoint)
   const slots = createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
   return {
-    agent, history, mode, useTools, memory,
+    agent, history, mode, useTools, memory, files,
     asked: input,
     path: [],
     state: restored(createRunState(history, { shared, ledger }), resume?.checkpoint.root),
@@ -58,13 +61,14 @@ export interface MemberFrameOptions {
 }
 
 /** A member sees its own instructions and its task, never the conversation. */
-export function memberFrame ({ run, state }: Frame, { agent, path, history, slot, checkpoint }: MemberFrameOptions): Frame {
+export function memberFrame ({ agent: coordinator, run, state }: Frame, { agent, path, history, slot, checkpoint }: MemberFrameOptions): Frame {
   return {
     agent, path, history, run, slot,
     mode: 'headless',
     memory: undefined,
     useTools: true,
     asked: {},
+    files: coordinator.shareAttachments ? run.attachments.map(({ file }) => file) : [],
     state: restored(createRunState(history, { shared: state, ledger: state.ledger.below(agent.budget, checkpoint?.spent) }), checkpoint)
   }
 }

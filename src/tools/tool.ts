@@ -33,6 +33,10 @@ export interface Tool {
   readonly handling: 'response' | 'output'
 }
 
+export function isTool (value: unknown): value is Tool {
+  return typeof value === 'object' && value !== null && (value as Partial<Tool>).kind === 'tool'
+}
+
 type InputOf<I extends z.ZodType | JsonSchema> = I extends z.ZodType ? z.output<I> : Record<string, unknown>
 
 export interface ToolDefinition<I extends z.ZodType | JsonSchema> {
