@@ -12,7 +12,7 @@ import { assembleTools, noTools, type ToolSources, type Toolset } from './toolse
 
 /** What an agent may call in one run: its own tools and its crew's, as its hooks choose and wrap them. */
 export async function * offerTools (frame: Frame, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, Toolset> {
-  const { agent, useTools, run: { principal, threadId, runId, metadata, deps: { log } } } = frame
+  const { agent, useTools, metadata, run: { principal, threadId, runId, deps: { log } } } = frame
   const ofMemory = await prepareMemory(frame, signal)
   const forAttachments = attachmentTools(frame, signal)
   if (!useTools || (agent.tools.length === 0 && ofMemory.length === 0 && forAttachments === undefined && agent.crew.length === 0 && agent.toolsForRun === undefined)) return noTools

@@ -9,7 +9,7 @@ export interface ToolContext {
   readonly runId: string
   readonly callId: string
   readonly agentPath: AgentPath
-  /** The thread's metadata merged with the request's; never shown to the model. */
+  /** The thread's metadata with the request's over it, and what crews say of their members; never shown to the model. */
   readonly metadata: Readonly<Record<string, unknown>>
   /** Aborts when the run stops or the call's time is up. */
   readonly signal: AbortSignal
