@@ -11,7 +11,7 @@ const layers = [
   { files: ['src/runtime/**'], never: folders('runs', 'protocols', 'database'), why: 'The run loop yields events and does not know who records, encodes or stores them.' },
   { files: ['src/runs/**'], never: folders('protocols', 'database'), why: 'A run is recorded the same whatever shows or stores it.' },
   { files: ['src/protocols/**'], never: folders('runtime', 'runs', 'database'), why: 'A protocol sees events and messages only.' },
-  { files: ['src/{threads,ratings,files,memories,artifacts,approvals,usage,auth}/**'], never: folders('protocols', 'database'), why: 'Resources speak to their own store port.' },
+  { files: ['src/{threads,ratings,files,memories,artifacts,approvals,usage,auth,runtime-agents}/**'], never: folders('protocols', 'database'), why: 'Resources speak to their own store port.' },
   { files: ['src/{metrics,tracing}/**'], never: folders('agents', 'runs', 'protocols', 'database'), why: 'What watches the work is handed to it and does not know who does it.' },
   { files: ['src/database/**'], never: folders('agents', 'models', 'runtime', 'protocols'), why: 'The database implements store ports and decides nothing.' },
   { files: ['routes/**'], never: folders('runtime', 'runs(?!/run-view\\.ts$)', 'models', 'database'), why: 'A route parses, makes one service call and replies.', allowTypeImports: true },

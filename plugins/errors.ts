@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import fp from 'fastify-plugin'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
-import { AppError, invalidRequest, isAppError, toPublicError } from '../src/errors.ts'
+import { AppError, invalidRequest, isAppError, toPublicError, type ErrorIssue } from '../src/errors.ts'
 
 // Ids are at most 200 characters; what is longer exists nowhere.
 export const maxParamLength = 200
@@ -46,7 +46,7 @@ function answer (error: unknown, request: FastifyRequest, reply: FastifyReply): 
 function translate (error: unknown): unknown {
   if (isAppError(error)) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const issues = error.validation.map(({ instancePath, message }) => ({ path: instancePath.slice(1).replaceAll('/', '.') || error.validationContext || 'body', message: message ?? 'is not valid' }))
+    const issues = error.validation.flatMap((fault) => issuesOf(fault, error.validationContext ?? 'body'))
     const first = issues[0]
     return invalidRequest(first === undefined ? 'The request is not valid.' : `${first.path}: ${first.message}`, issues)
   }
@@ -57,6 +57,13 @@ function translate (error: unknown): unknown {
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY') return bodyFault('expected valid JSON without the keys "__proto__" and "constructor.prototype"', error)
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_request', 'The request is not valid HTTP for this service.', { cause: error })
   return error
+}
+
+/** One for each field that there is not, by its own name. */
+function issuesOf ({ instancePath, keyword, params, message = 'is not valid' }: FastifySchemaValidationError, context: string): ErrorIssue[] {
+  const path = instancePath.slice(1).replaceAll('/', '.')
+  if (keyword !== 'unrecognized_keys' || !Array.isArray(params['keys'])) return [{ path: path || context, message }]
+  return params['keys'].map((key) => ({ path: [path, String(key)].filter((part) => part !== '').join('.'), message: 'there is no such field' }))
 }
 
 function bodyFault (message: string, cause: unknown): AppError {

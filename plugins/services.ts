@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { createAgentCatalogue, type AgentCatalogue } from '../src/agents/agent-catalogue.ts'
+import type { AgentKit } from '../src/agents/agent-kit.ts'
 import type { AgentRegistry, ModelRegistry } from '../src/agents/registry.ts'
 import { createApprovalService, type ApprovalService } from '../src/approvals/approval-service.ts'
 import { createArtifactService, type ArtifactService } from '../src/artifacts/artifact-service.ts'
@@ -22,6 +23,8 @@ import { createRunService, type RunService } from '../src/runs/run-service.ts'
 import { createStartTurn } from '../src/runs/start-turn.ts'
 import { observeWith } from '../src/runtime/run-observer.ts'
 import { createSummaryCache } from '../src/runtime/summary-cache.ts'
+import type { RuntimeAgentService } from '../src/runtime-agents/runtime-agent-service.ts'
+import { openRuntimeAgents } from '../src/runtime-agents/runtime-agents.ts'
 import { createThreadAccess } from '../src/threads/thread-access.ts'
 import { createThreadService, type ThreadService } from '../src/threads/thread-service.ts'
 import type { Integrations } from '../src/tools/integrations.ts'
@@ -38,6 +41,7 @@ declare module 'fastify' {
     files: FileService
     integrations: Integrations
     runs: RunService
+    runtimeAgents: RuntimeAgentService
     threads: ThreadService
     runRegistry: RunRegistry
   }
@@ -46,6 +50,7 @@ declare module 'fastify' {
 export interface ServicesOptions {
   readonly config: Config
   readonly agents: AgentRegistry
+  readonly agentKit: AgentKit | undefined
   readonly models: ModelRegistry
   readonly integrations: Integrations
   readonly permissions: Permissions
@@ -53,10 +58,12 @@ export interface ServicesOptions {
 }
 
 /** Builds what the routes use, from the parts the process was given; ends it with the app. */
-export default fp<ServicesOptions>(async (app, { config, agents, models, integrations, permissions, database: untimed }) => {
+export default fp<ServicesOptions>(async (app, { config, agents: configured, agentKit, models, integrations, permissions, database: untimed }) => {
   const { log } = app
   const database = app.metrics.timeStores(untimed)
   const { turns } = database
+  const runtimeAgents = await openRuntimeAgents({ kit: agentKit, configured, permissions, store: database.runtimeAgents, newId, log })
+  const agents = runtimeAgents.registry
   const holder = createHolder()
   const runLog = createMemoryRunLog({ graceMs: config.runGraceMs })
   const runRegistry = createRunRegistry({ runLog, log, graceMs: config.runGraceMs })
@@ -68,7 +75,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   const deps = { models, agents, permissions, log, toolOutputLimit, subagentDigestLimit, approvalTtlMs, observer, summaries: createSummaryCache() }
   const files = openFiles({ config, agents, access, database, holder, newId, log })
   const { attachments } = files
-  const memories = createMemories({ agents, database: database.memories })
+  const memories = createMemories({ agents: { all: () => [...agents.all(), ...runtimeAgents.bases] }, database: database.memories })
   const startTurn = createStartTurn({ turns, checkpointer, holder, deps, attachments, memories, historyToolOutputLimit: config.historyToolOutputLimit })
   const chat = createChat({ agents, permissions, access, turns, runs: runRegistry, recovery, holder, deps, newId, attachments, startTurn })
   const approvals = createApprovalService({ store: database.approvals, access, chat, log })
@@ -82,6 +89,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   app.decorate('approvals', approvals)
   app.decorate('artifacts', createArtifactService({ store: database.artifacts, access, agents, log }))
   app.decorate('headless', createHeadlessService({ agents, permissions, chat, deps, newId }))
+  app.decorate('runtimeAgents', runtimeAgents.service)
   app.decorate('runs', createRunService({ turns, access, runs: runRegistry, chat }))
   app.decorate('threads', createThreadService({ store: database.threads, access, turns, agents, permissions, chat, files: files.cleanup, memories, newId }))
   app.decorate('files', files.service)
@@ -91,6 +99,7 @@ export default fp<ServicesOptions>(async (app, { config, agents, models, integra
   const leases = keepLeases({ turns, recovery, holder, log, expireApprovals: approvals.expire })
   app.addHook('onClose', async () => {
     leases.close()
+    await runtimeAgents.close()
     await runRegistry.drain(0)
     await integrations.close()
     await files.close()

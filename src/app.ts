@@ -31,9 +31,11 @@ import fileRoutes from '../routes/v1/files.ts'
 import messageRoutes from '../routes/v1/messages.ts'
 import modelRoutes from '../routes/v1/models.ts'
 import runRoutes from '../routes/v1/runs.ts'
+import runtimeAgentRoutes from '../routes/v1/runtime-agents.ts'
 import threadRoutes from '../routes/v1/threads.ts'
 import threadStreamRoutes from '../routes/v1/thread-stream.ts'
 import uploadRoutes from '../routes/v1/uploads.ts'
+import type { AgentKit } from './agents/agent-kit.ts'
 import type { AgentRegistry, ModelRegistry } from './agents/registry.ts'
 import { createPermissions, type Permissions } from './auth/permissions.ts'
 import type { Config } from './config.ts'
@@ -42,7 +44,10 @@ import { noIntegrations, type Integrations } from './tools/integrations.ts'
 
 export interface AppOptions {
   readonly config: Config
+  /** Those of the configuration. */
   readonly agents: AgentRegistry
+  /** What runtime agents are made of; there are none when absent. */
+  readonly agentKit?: AgentKit | undefined
   readonly models: ModelRegistry
   /** Closed with the app; none when absent. */
   readonly integrations?: Integrations
@@ -55,7 +60,7 @@ export interface AppOptions {
 }
 
 /** The whole service, ready to listen or to be injected into. Every replaceable part is an option. */
-export async function buildApp ({ config, agents, models, integrations = noIntegrations, permissions = createPermissions(), database, log }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp ({ config, agents, agentKit, models, integrations = noIntegrations, permissions = createPermissions(), database, log }: AppOptions): Promise<FastifyInstance> {
   const app = Fastify({
     ...(log === undefined ? {} : { loggerInstance: log }),
     bodyLimit: config.maxBodyBytes,
@@ -83,7 +88,7 @@ export async function buildApp ({ config, agents, models, integrations = noInteg
   await app.register(closeSignal)
   await app.register(streamReply, { heartbeatMs: config.heartbeatMs })
   await app.register(uploads, { config })
-  await app.register(services, { config, agents, models, integrations, permissions, database })
+  await app.register(services, { config, agents, agentKit, models, integrations, permissions, database })
   await app.register(readiness)
 
   await app.register(openapi, { config, tags, components })
@@ -93,6 +98,7 @@ export async function buildApp ({ config, agents, models, integrations = noInteg
   await app.register(async (scope) => {
     await scope.register(principal, { config, prefixes: ['/v1', '/api'] })
     await scope.register(agentRoutes, { prefix: '/v1' })
+    await scope.register(runtimeAgentRoutes, { prefix: '/v1' })
     await scope.register(threadRoutes, { prefix: '/v1' })
     await scope.register(messageRoutes, { prefix: '/v1' })
     await scope.register(approvalRoutes, { prefix: '/v1' })

@@ -21,7 +21,7 @@ async function serve (env: NodeJS.ProcessEnv): Promise<void> {
   const log = pino(loggerOptions(config), openLogOutput())
   const registry = await loadRegistry({ config, cwd: process.cwd(), env, log })
   const database = await openDatabase({ url: config.databaseUrl, log })
-  const app = await buildApp({ config, agents: registry, models: registry.models, integrations: registry.integrations, permissions: registry.permissions, database, log })
+  const app = await buildApp({ config, agents: registry, agentKit: registry.agentKit, models: registry.models, integrations: registry.integrations, permissions: registry.permissions, database, log })
   for (const warning of registry.warnings) log.warn(warning)
   let asked = false
   // Code of agents and tools runs here too: what one of them forgot to wait for must not end everybody's conversations.

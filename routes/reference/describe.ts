@@ -11,6 +11,7 @@ export const tags = [
   { name: 'Threads', description: 'Conversations of one user' },
   { name: 'Files', description: 'What users upload' },
   { name: 'Agents', description: 'What can be talked to' },
+  { name: 'Runtime agents', description: 'Agents that are made while the service runs' },
   { name: 'Runs', description: 'Single executions of an agent' },
   { name: 'OpenAI', description: 'Agents as models, for clients of OpenAI' },
   { name: 'Service', description: 'Health, measurements and this description' }

@@ -42,6 +42,11 @@ export const agentExample = {
   fileUpload: false, vision: false, retrieval: false, suggestions: false
 }
 
+export const runtimeAgentExample = {
+  id: '0197a3b2-7c01-7a10-9b2c-3d4e5f6a7b8c', base: 'assistant', name: 'Poet', description: 'Answers in verse.', model: null, tools: ['look_up_order'],
+  suggestions: null, active: true, createdAt, updatedAt: createdAt, instructions: 'Answer in rhymes.', createdBy: 'ada', problem: null
+}
+
 export const agentToolsExample = {
   tools: [{ name: 'look_up_order', label: 'Orders', description: 'The state of an order.' }],
   integrations: [{ name: 'docs', label: 'Handbook' }],

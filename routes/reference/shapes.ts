@@ -87,6 +87,15 @@ export const agentShape = named('Agent', z.object({
   fileUpload: z.boolean(), vision: z.boolean(), retrieval: z.boolean(), suggestions: z.boolean()
 }))
 
+export const runtimeAgentShape = named('RuntimeAgent', z.object({
+  id: z.string(), base: z.string().describe('The key of the agent it is made of'), name: z.string(),
+  description: z.string().nullable(), model: z.string().nullable(), tools: z.array(z.string()), suggestions: z.boolean().nullable(), active: z.boolean(),
+  createdAt: when, updatedAt: when,
+  instructions: z.string().nullable().optional(),
+  createdBy: z.string().optional(),
+  problem: z.string().nullable().optional().describe('Why it cannot be talked to although it is active')
+}))
+
 const toolLists = {
   tools: z.array(z.object({ name: z.string(), label: z.string(), description: z.string() })),
   integrations: z.array(z.object({ name: z.string(), label: z.string() }))

@@ -12,6 +12,7 @@ export const threadParams = z.object({ threadId: id })
 export const messageParams = z.object({ threadId: id, messageId: id })
 export const fileParams = z.object({ threadId: id, fileId: id })
 export const runParams = z.object({ runId: id })
+export const runtimeAgentParams = z.object({ runtimeAgentId: id })
 export const approvalParams = z.object({ approvalId: id })
 
 export const limitField = z.coerce.number().int().min(1).max(100).default(50)

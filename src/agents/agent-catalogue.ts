@@ -8,7 +8,7 @@ import type { AgentsAndPermissions } from './askable-agent.ts'
 
 /** The agents as callers may know them: without the hidden ones and those they may not view. */
 export interface AgentCatalogue {
-  /** In the order of the configuration. */
+  /** In the order of the configuration; then the runtime agents of the caller's tenant, in the order they were made. */
   readonly list: (principal: Principal) => readonly Agent[]
   readonly find: (principal: Principal, name: string) => Agent | undefined
   /** not_found where it is not theirs to know; with its instructions for those who manage it. */
@@ -19,7 +19,7 @@ export interface AgentCatalogue {
 export function createAgentCatalogue ({ agents, permissions, integrations }: AgentsAndPermissions & { readonly integrations: Pick<Integrations, 'list'> }): AgentCatalogue {
   const mayView = (principal: Principal, agent: Agent) => permissions.may(principal, 'view_agent', agent)
   return {
-    list: (principal) => agents.list().filter((agent) => mayView(principal, agent)),
+    list: (principal) => agents.list(principal.tenantId).filter((agent) => mayView(principal, agent)),
     find,
     view (principal, name) {
       const agent = get(principal, name)

@@ -135,6 +135,8 @@ export type DefinedAgent = Readonly<z.output<typeof agentSchema>> & { readonly k
 /** An agent of the registry: stable id, tools resolved from their names, model settled. */
 export interface Agent extends Omit<DefinedAgent, 'tools' | 'toolChoice' | 'model' | 'fallbackModels' | 'name' | 'agents'> {
   readonly id: string
+  /** Of a runtime agent: whose it is. */
+  readonly tenantId?: string
   readonly name: string
   /** Full `provider:model`, as are the fallback models. */
   readonly model: string

@@ -17,6 +17,8 @@ export type Report = (entry: string | undefined, reason: string) => void
 export interface CheckedAgents {
   readonly registered: readonly Agent[]
   readonly names: ReadonlyMap<string, Agent>
+  /** Where each of the usable agents comes from, those that are bases only too. */
+  readonly origins: ReadonlyMap<Agent, Entry>
   /** Keys of agents that are bases only. */
   readonly abstract: readonly string[]
   /** Keys of entries that are not usable as they are. */
@@ -95,7 +97,7 @@ export function checkAgents (entries: readonly Entry[], context: CheckContext): 
     const at = origins.get(agent)
     for (const reason of crewProblems(agent, names.agents, faulty)) faults.push({ file: at?.file ?? '', entry: at?.label, reason })
   }
-  return { registered, names: names.agents, abstract: agents.filter((agent) => agent.abstract).map((agent) => agent.key), faulty, warnings, faults }
+  return { registered, names: names.agents, origins, abstract: agents.filter((agent) => agent.abstract).map((agent) => agent.key), faulty, warnings, faults }
 }
 
 /** Why the agent cannot be where chats without one go to. */

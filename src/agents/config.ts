@@ -16,7 +16,8 @@ export const configSchema = z.strictObject({
   providers: z.record(z.string(), z.unknown(), 'expected providers by name').default({}),
   models: z.record(z.string(), z.unknown(), 'expected models by id').default({}),
   defaultModel: z.string().min(1).optional(),
-  defaultAgent: z.string().min(1).optional()
+  defaultAgent: z.string().min(1).optional(),
+  runtimeAgents: z.unknown().optional()
 })
 
 /** A service that models are asked from. */
@@ -24,6 +25,16 @@ export type ProviderDefinition = z.input<typeof providerSchema>
 
 /** What is known of a model: how much it reads at once, and what it costs. */
 export type ModelDefinition = z.input<typeof modelFactsSchema>
+
+/** What agents that are made over HTTP may be made of, see docs/runtime-agents.md. */
+export interface RuntimeAgentsDefinition {
+  /** Agents of this configuration, abstract or not, or their keys. */
+  readonly bases: readonly (DefinedAgent | string)[]
+  /** Tools, or names of `tools`, that may be added to those of a base. */
+  readonly tools?: readonly (Tool | string)[]
+  /** Models that may be chosen in place of a base's own. */
+  readonly models?: readonly string[]
+}
 
 /** What a deployment serves. */
 export interface ParleyConfig {
@@ -45,6 +56,8 @@ export interface ParleyConfig {
   defaultModel?: string
   /** Key or id of the agent that a chat without one goes to. */
   defaultAgent?: string
+  /** What agents may be made of over HTTP; none can be made when absent. */
+  runtimeAgents?: RuntimeAgentsDefinition
 }
 
 /** Gives a configuration its type. It checks nothing: the loader reports the mistakes of all files together. */

@@ -5,11 +5,13 @@ import { createModelRegistry } from '../models/providers.ts'
 import { createEgress } from '../tools/egress.ts'
 import type { IntegrationLog } from '../tools/integration-log.ts'
 import { createIntegrations, type Integrations } from '../tools/integrations.ts'
+import type { AgentKit } from './agent-kit.ts'
 import type { Agent } from './agent.ts'
 import { builtInConfig } from './built-in.ts'
 import { checkAgents, checkModels, checkProviders, checkTools, defaultAgentProblem, type CheckedAgents, type Report } from './check-config.ts'
 import { checkIntegrations, type IntegrationContext } from './check-integrations.ts'
 import { checkPermissions } from './check-permissions.ts'
+import { checkRuntimeAgents } from './check-runtime-agents.ts'
 import { collectEntries } from './collect-entries.ts'
 import { findConfig, loadConfigFile, shownPath } from './config-file.ts'
 import { configSchema } from './config.ts'
@@ -35,6 +37,8 @@ export interface LoadedRegistry extends AgentRegistry {
   readonly models: ModelRegistry
   readonly integrations: Integrations
   readonly permissions: Permissions
+  /** What runtime agents are made of; absent where there are none. */
+  readonly agentKit: AgentKit | undefined
   /** The configuration file; absent when the built-in agent is served. */
   readonly file: string | undefined
   /** What the operator should know and what does not stop the start. */
@@ -72,13 +76,15 @@ export async function loadRegistry ({ config, cwd, env, log, createModels = crea
   const integrations = prepareIntegrations(value.integrations, { config, env, log, permissions, report, warn: (entry, warning) => warnings.push(`${shown}: ${entry}: ${warning}`) })
   const offered = new Map(Object.keys(value.integrations).map((name) => [name, integrations.providers.get(name)]))
   const { entries, faults: unread } = await collectEntries(value.agents, { configPath: path ?? shown, cwd, load })
-  const checked = checkAgents(entries, { tools, integrations: offered, factsOf: (id) => facts.get(id), resolveModel: createModelResolver(models, { providers: reported }) })
+  const context = { tools, integrations: offered, factsOf: (id: string) => facts.get(id), resolveModel: createModelResolver(models, { providers: reported }) }
+  const checked = checkAgents(entries, context)
   faults.push(...unread, ...checked.faults)
   if (faults.length === 0 && checked.registered.length === 0) report('agents', 'no agents: expected at least one that is not abstract')
+  const agentKit = checkRuntimeAgents(value.runtimeAgents, { checked, context, unread: unread.length > 0, report, warn: (entry, warning) => warnings.push(`${shown}: ${entry}: ${warning}`) })
   // In a file that could not be read the default agent may well be.
   if (unread.length === 0) checkDefaultAgent(checked, { value, config, report, reportVariable })
   if (faults.length > 0) throw new ConfigurationFaults(faults)
-  return { ...createRegistry(checked, config.defaultAgent ?? value.defaultAgent), models, integrations, permissions, file: path, warnings: [...warnings, ...checked.warnings] }
+  return { ...createRegistry(checked, config.defaultAgent ?? value.defaultAgent), models, integrations, permissions, agentKit, file: path, warnings: [...warnings, ...checked.warnings] }
 }
 
 async function readSource (named: string | undefined, cwd: string, load: LoadFile): Promise<Source> {

@@ -4,13 +4,14 @@ import type { Principal } from './principal.ts'
 /** What an operation is done to. Of a thread's files, ratings, runs and approvals it is the thread. */
 export type PermissionObject = AgentObject | ThreadObject | MemoryObject | { readonly kind: 'integration', readonly name: string }
 
-/** An agent of the configuration has no owner. */
+/** An agent has no owner. One of the configuration is of no tenant, a runtime agent of that of who made it. */
 export interface AgentObject {
   readonly kind: 'agent'
   readonly id: string
   readonly key: string
   readonly name: string
   readonly meta: Readonly<Record<string, unknown>>
+  readonly tenantId?: string
   /** Its own list, in place of the domain's. */
   readonly permissions?: readonly Permission[] | undefined
 }

@@ -31,7 +31,7 @@ export function createPermissions ({ lists: given = {}, log }: PermissionsOption
 
   return {
     may (principal, operation, object) {
-      if (object !== undefined && 'tenantId' in object && object.tenantId !== principal.tenantId) return false
+      if (object !== undefined && 'tenantId' in object && object.tenantId !== undefined && object.tenantId !== principal.tenantId) return false
       return listOf(operation, object).every((permission) => passes(permission, principal, operation, object))
     },
     scope: (domain, principal, operation) => narrowest(lists[domain].map((permission) => scopeOf(permission, principal, operation))),

@@ -4,6 +4,7 @@ import type { ArtifactStore } from '../artifacts/artifact-store.ts'
 import type { ApprovalStore } from '../approvals/approval-store.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { VersionedMemory } from '../memories/memory.ts'
+import type { RuntimeAgentStore } from '../runtime-agents/runtime-agent-store.ts'
 import type { TurnStore } from '../runs/turn-store.ts'
 import type { ThreadStore } from '../threads/thread-store.ts'
 import type { Connection, Provider } from './client.ts'
@@ -15,6 +16,7 @@ import { createArtifactStore } from './artifact-store.ts'
 import { createApprovalStore } from './approval-store.ts'
 import { createFileStore } from './file-store.ts'
 import { createMemoryStore } from './memory-store.ts'
+import { createRuntimeAgentStore } from './runtime-agent-store.ts'
 import { createThreadStore } from './thread-store.ts'
 import { createTurnStore } from './turn-store.ts'
 
@@ -37,6 +39,7 @@ export interface Database {
   readonly approvals: ApprovalStore
   readonly artifacts: ArtifactStore
   readonly memories: VersionedMemory
+  readonly runtimeAgents: RuntimeAgentStore
   /** Throws storage_unavailable when the database does not answer. */
   ping: () => Promise<void>
   /** Idempotent. */
@@ -66,6 +69,7 @@ export async function openDatabase ({ url, log }: DatabaseOptions): Promise<Data
     approvals: translating(createApprovalStore(connection)),
     artifacts: translating(createArtifactStore(connection)),
     memories: translating(createMemoryStore(connection)),
+    runtimeAgents: translating(createRuntimeAgentStore(connection)),
     ping: async () => {
       try {
         await driver.query(sql`SELECT 1`)

@@ -28,111 +28,128 @@ interface Waiting {
  * the wait has lasted: a timer or a race for every event would cost more than the event.
  */
 export function createGuardedCall (model: Model, request: ModelRequest, { signal, timeouts }: { readonly signal: AbortSignal, readonly timeouts: CallTimeouts }): GuardedCall {
-  const controller = new AbortController()
-  let source: AsyncIterator<Batch<ModelEvent>, unknown> | undefined
-  let waiting: Waiting | undefined
-  let timer: NodeJS.Timeout | undefined
-  let limitMs = timeouts.firstTokenMs
-  let last: ModelEvent | undefined
-  let ended = false
-  let failure: { readonly reason: unknown } | undefined
-
-  return { next, close }
-
-  function next (): Promise<Result> {
-    if (failure !== undefined) return Promise.reject(failure.reason)
-    if (ended) return Promise.resolve({ done: true, value: undefined })
-    return new Promise<Result>((resolve, reject) => {
-      waiting = { since: performance.now(), resolve, reject }
-      if (signal.aborted) return fail(signal.reason)
-      if (source === undefined) open()
-      source?.next().then(onResult, fail)
-    })
+  const call: CallState = {
+    model, request, signal, timeouts, controller: new AbortController(), limitMs: timeouts.firstTokenMs,
+    source: undefined, waiting: undefined, timer: undefined, last: undefined, ended: false, failure: undefined,
+    onAbort: () => { aborted(call) },
+    onResult: (result) => { arrived(call, result) },
+    onFailure: (error) => { fail(call, error) }
   }
+  return { next: () => next(call), close: () => close(call) }
+}
 
-  function open (): void {
-    signal.addEventListener('abort', onAbort, { once: true })
-    timer = setTimeout(onTimer, limitMs)
-    try {
-      source = model.generate(request, { signal: controller.signal })[Symbol.asyncIterator]()
-    } catch (error) {
-      fail(error)
-    }
-  }
+/** One call's. Not variables that its functions share: those would be made anew for every call. */
+interface CallState {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly signal: AbortSignal
+  readonly timeouts: CallTimeouts
+  readonly controller: AbortController
+  source: AsyncIterator<Batch<ModelEvent>, unknown> | undefined
+  waiting: Waiting | undefined
+  timer: NodeJS.Timeout | undefined
+  limitMs: number
+  last: ModelEvent | undefined
+  ended: boolean
+  failure: { readonly reason: unknown } | undefined
+  readonly onAbort: () => void
+  readonly onResult: (result: IteratorResult<Batch<ModelEvent>, unknown>) => void
+  readonly onFailure: (error: unknown) => void
+}
 
-  function onResult (result: IteratorResult<Batch<ModelEvent>, unknown>): void {
-    if (waiting === undefined) return
-    if (result.done !== true) {
-      if (limitMs !== timeouts.idleMs) limitFromNow(timeouts.idleMs)
-      last = result.value.at(-1) ?? last
-      settle()?.resolve(result)
-    } else if (last?.type === 'finish') {
-      const { resolve } = waiting
-      release()
-      resolve({ done: true, value: undefined })
-    } else {
-      fail(new AppError('provider_unavailable', 'The model broke off while it was answering. Try again.'))
-    }
-  }
+function next (call: CallState): Promise<Result> {
+  if (call.failure !== undefined) return Promise.reject(call.failure.reason)
+  if (call.ended) return Promise.resolve({ done: true, value: undefined })
+  return new Promise<Result>((resolve, reject) => {
+    call.waiting = { since: performance.now(), resolve, reject }
+    if (call.signal.aborted) return fail(call, call.signal.reason)
+    if (call.source === undefined) open(call)
+    call.source?.next().then(call.onResult, call.onFailure)
+  })
+}
 
-  function onAbort (): void {
-    if (waiting === undefined) stop(signal.reason)
-    else fail(signal.reason)
+function open (call: CallState): void {
+  call.signal.addEventListener('abort', call.onAbort, { once: true })
+  call.timer = setTimeout(onTimer, call.limitMs, call)
+  try {
+    call.source = call.model.generate(call.request, { signal: call.controller.signal })[Symbol.asyncIterator]()
+  } catch (error) {
+    fail(call, error)
   }
+}
 
-  /** Once a call, after its first event: a longer limit that still ran would hide the end of a shorter one. */
-  function limitFromNow (ms: number): void {
-    limitMs = ms
-    clearTimeout(timer)
-    timer = setTimeout(onTimer, ms)
+function arrived (call: CallState, result: IteratorResult<Batch<ModelEvent>, unknown>): void {
+  if (call.waiting === undefined) return
+  if (result.done !== true) {
+    if (call.limitMs !== call.timeouts.idleMs) limitFromNow(call, call.timeouts.idleMs)
+    call.last = result.value.at(-1) ?? call.last
+    settle(call)?.resolve(result)
+  } else if (call.last?.type === 'finish') {
+    const { resolve } = call.waiting
+    release(call)
+    resolve({ done: true, value: undefined })
+  } else {
+    fail(call, new AppError('provider_unavailable', 'The model broke off while it was answering. Try again.'))
   }
+}
 
-  function onTimer (): void {
-    const waitedMs = waiting === undefined ? 0 : performance.now() - waiting.since
-    // A timer may fire a fraction of a millisecond early.
-    if (waiting !== undefined && waitedMs >= limitMs - 1) fail(timedOut())
-    else timer = setTimeout(onTimer, limitMs - waitedMs)
-  }
+function aborted (call: CallState): void {
+  if (call.waiting === undefined) stop(call, call.signal.reason)
+  else fail(call, call.signal.reason)
+}
 
-  function settle (): Waiting | undefined {
-    const was = waiting
-    waiting = undefined
-    return was
-  }
+/** Once a call, after its first event: a longer limit that still ran would hide the end of a shorter one. */
+function limitFromNow (call: CallState, ms: number): void {
+  call.limitMs = ms
+  clearTimeout(call.timer)
+  call.timer = setTimeout(onTimer, ms, call)
+}
 
-  /** Not waited for: a model that does not settle would hold its caller for ever. */
-  function fail (error: unknown): void {
-    const reader = settle()
-    if (reader === undefined) return
-    stop(error)
-    reader.reject(error)
-  }
+function onTimer (call: CallState): void {
+  const waitedMs = call.waiting === undefined ? 0 : performance.now() - call.waiting.since
+  // A timer may fire a fraction of a millisecond early.
+  if (call.waiting !== undefined && waitedMs >= call.limitMs - 1) fail(call, timedOut())
+  else call.timer = setTimeout(onTimer, call.limitMs - waitedMs, call)
+}
 
-  function stop (reason: unknown): void {
-    const open = source
-    failure = { reason }
-    release()
-    controller.abort(reason)
-    open?.return?.().catch(noListener)
-  }
+function settle (call: CallState): Waiting | undefined {
+  const was = call.waiting
+  call.waiting = undefined
+  return was
+}
 
-  function release (): void {
-    ended = true
-    waiting = undefined
-    source = undefined
-    clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
-  }
+/** Not waited for: a model that does not settle would hold its caller for ever. */
+function fail (call: CallState, error: unknown): void {
+  const reader = settle(call)
+  if (reader === undefined) return
+  stop(call, error)
+  reader.reject(error)
+}
 
-  async function close (): Promise<void> {
-    if (ended) return
-    const open = source
-    release()
-    // First closed, then aborted: a model between two events ends where it stands.
-    const closed = open?.return?.()
-    controller.abort()
-    await closed?.catch(noListener)
-  }
+function stop (call: CallState, reason: unknown): void {
+  const open = call.source
+  call.failure = { reason }
+  release(call)
+  call.controller.abort(reason)
+  open?.return?.().catch(noListener)
+}
+
+function release (call: CallState): void {
+  call.ended = true
+  call.waiting = undefined
+  call.source = undefined
+  clearTimeout(call.timer)
+  call.signal.removeEventListener('abort', call.onAbort)
+}
+
+async function close (call: CallState): Promise<void> {
+  if (call.ended) return
+  const open = call.source
+  release(call)
+  // First closed, then aborted: a model between two events ends where it stands.
+  const closed = open?.return?.()
+  call.controller.abort()
+  await closed?.catch(noListener)
 }
 
 function timedOut (): AppError {

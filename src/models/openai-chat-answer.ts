@@ -1,7 +1,7 @@
 import type { Usage } from '../events/usage.ts'
 import type { ModelEvent } from './model.ts'
 import { createChatReader, type ChatReader } from './openai-chat-reader.ts'
-import { createSseParser } from './sse.ts'
+import { createSseParser, type SseParser } from './sse.ts'
 import { upstreamFailed } from './upstream-error.ts'
 
 /** One answer of a chat completions server, as bytes come in. Events go to `out`; what threw before was said is in it. */
@@ -31,52 +31,63 @@ const maxWholeBytes = 16 * 1024 * 1024
 /** Reads a stream of events, or a whole JSON completion from a server that does not stream. Refuses web pages. */
 export function createChatAnswer ({ contentType, estimate, createReader = createChatReader }: AnswerOptions): ChatAnswer {
   const reader = createReader({ estimate })
-  const parser = createSseParser()
-  const whole: Uint8Array[] = []
-  let wholeBytes = 0
-  let kind: Kind = kindOfType(contentType)
-  let over = false
-
-  return { push, end, abandon: reader.abandon, over: () => over, finishing: reader.finishing }
-
-  function push (chunk: Uint8Array, out: ModelEvent[]): void {
-    if (kind === 'unknown') kind = kindOfBytes(chunk)
-    if (kind === 'json') keep(chunk)
-    else if (readAll(parser.push(chunk), out)) finish(out)
+  const answer: AnswerState = { reader, parser: createSseParser(), whole: [], wholeBytes: 0, kind: kindOfType(contentType), over: false }
+  return {
+    push: (chunk, out) => { push(answer, chunk, out) },
+    end: (out) => { end(answer, out) },
+    abandon: reader.abandon,
+    over: () => answer.over,
+    finishing: reader.finishing
   }
+}
 
-  function end (out: ModelEvent[]): void {
-    if (kind === 'json') {
-      reader.read(Buffer.concat(whole).toString('utf8'), out)
-      reader.read('[DONE]', out)
-    } else {
-      readAll(lastPayloads(), out)
-    }
-    finish(out)
-  }
+interface AnswerState {
+  readonly reader: ChatReader
+  readonly parser: SseParser
+  /** Of an answer that is no stream. */
+  readonly whole: Uint8Array[]
+  wholeBytes: number
+  kind: Kind
+  over: boolean
+}
 
-  function finish (out: ModelEvent[]): void {
-    reader.end(out)
-    over = true
-  }
+function push (answer: AnswerState, chunk: Uint8Array, out: ModelEvent[]): void {
+  if (answer.kind === 'unknown') answer.kind = kindOfBytes(chunk)
+  if (answer.kind === 'json') keep(answer, chunk)
+  else if (readAll(answer, answer.parser.push(chunk), out)) finish(answer, out)
+}
 
-  function readAll (payloads: readonly string[], out: ModelEvent[]): boolean {
-    for (const payload of payloads) {
-      if (reader.read(payload, out)) return true
-    }
-    return false
+function end (answer: AnswerState, out: ModelEvent[]): void {
+  if (answer.kind === 'json') {
+    answer.reader.read(Buffer.concat(answer.whole).toString('utf8'), out)
+    answer.reader.read('[DONE]', out)
+  } else {
+    readAll(answer, lastPayloads(answer), out)
   }
+  finish(answer, out)
+}
 
-  /** An event that the end cut off is not unreadable: the answer broke, or had already ended. */
-  function lastPayloads (): string[] {
-    return parser.end().filter((payload) => payload.trimEnd().endsWith('}') || payload.includes('[DONE]'))
-  }
+function finish (answer: AnswerState, out: ModelEvent[]): void {
+  answer.reader.end(out)
+  answer.over = true
+}
 
-  function keep (chunk: Uint8Array): void {
-    wholeBytes += chunk.length
-    if (wholeBytes > maxWholeBytes) throw upstreamFailed('provider_unavailable', 'The model sent more in one piece than this service reads.')
-    whole.push(chunk)
+function readAll (answer: AnswerState, payloads: readonly string[], out: ModelEvent[]): boolean {
+  for (const payload of payloads) {
+    if (answer.reader.read(payload, out)) return true
   }
+  return false
+}
+
+/** An event that the end cut off is not unreadable: the answer broke, or had already ended. */
+function lastPayloads (answer: AnswerState): string[] {
+  return answer.parser.end().filter((payload) => payload.trimEnd().endsWith('}') || payload.includes('[DONE]'))
+}
+
+function keep (answer: AnswerState, chunk: Uint8Array): void {
+  answer.wholeBytes += chunk.length
+  if (answer.wholeBytes > maxWholeBytes) throw upstreamFailed('provider_unavailable', 'The model sent more in one piece than this service reads.')
+  answer.whole.push(chunk)
 }
 
 function kindOfType (contentType: string): Kind {

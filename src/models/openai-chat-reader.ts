@@ -1,8 +1,8 @@
 import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
 import type { ModelEvent } from './model.ts'
-import { createToolCallReader } from './openai-tool-calls.ts'
-import { createRepeatedChunk } from './repeated-chunk.ts'
+import { createToolCallReader, type ToolCallReader } from './openai-tool-calls.ts'
+import { createRepeatedChunk, type RepeatedChunk } from './repeated-chunk.ts'
 import { streamedError, upstreamFailed } from './upstream-error.ts'
 
 export interface ChatReader {
@@ -37,92 +37,108 @@ const failedReasons: ReadonlySet<string> = new Set(['error', 'insufficient_syste
 
 /** Chunks of one answer in any dialect of chat completions to ModelEvents. `estimate` is asked when no usage came. */
 export function createChatReader ({ estimate }: { readonly estimate: (outputCharacters: number) => Usage }): ChatReader {
-  const calls = createToolCallReader()
-  const repeated = createRepeatedChunk()
-  let repeatedType: SpokenType = 'text-delta'
-  let usage: Usage | undefined
-  let finish: FinishReason | undefined
-  let done = false
-  let characters = 0
-
-  return { read, end, abandon: (out) => { calls.end('lost', out) }, finishing: () => finish !== undefined }
-
-  function read (payload: string, out: ModelEvent[]): boolean {
-    const text = repeated.textOf(payload)
-    if (text !== undefined) say(repeatedType, text, out)
-    else if (payload.trim() === '[DONE]') done = true
-    // Otherwise a keep-alive comment that a proxy has put into a data field.
-    else if (!payload.startsWith(':')) readChunk(payload, out)
-    return done
+  const answer: AnswerState = { estimate, repeated: createRepeatedChunk(), repeatedType: 'text-delta', calls: undefined, usage: undefined, finish: undefined, done: false, characters: 0 }
+  return {
+    read: (payload, out) => read(answer, payload, out),
+    end: (out) => { end(answer, out) },
+    abandon: (out) => { answer.calls?.end('lost', out) },
+    finishing: () => answer.finish !== undefined
   }
+}
 
-  function readChunk (payload: string, out: ModelEvent[]): void {
-    const chunk = parseChunk(payload)
-    if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error)
-    if (chunk.object === 'error' || chunk.type === 'error') throw streamedError(chunk)
-    readUsage(chunk)
-    const choice = firstChoice(chunk)
-    if (choice === undefined) return
-    const known = out.length
-    readChoice(choice, out)
-    if (out.length === known + 1 && onlySpeaks(choice)) learn(payload, out[known]!) // the one that came
-  }
+interface AnswerState {
+  readonly estimate: (outputCharacters: number) => Usage
+  readonly repeated: RepeatedChunk
+  repeatedType: SpokenType
+  /** From the first call on. */
+  calls: ToolCallReader | undefined
+  usage: Usage | undefined
+  finish: FinishReason | undefined
+  done: boolean
+  characters: number
+}
 
-  /** A chunk that said one text, once, and whatever else is in it was of no consequence. */
-  function learn (payload: string, said: ModelEvent): void {
-    if ((said.type !== 'text-delta' && said.type !== 'reasoning-delta') || usage !== undefined || finish !== undefined) return
-    const { type, delta } = said
-    if (repeated.learn(payload, delta, (other) => textIn(other, type))) repeatedType = type
-  }
+function read (answer: AnswerState, payload: string, out: ModelEvent[]): boolean {
+  const text = answer.repeated.textOf(payload)
+  if (text !== undefined) say(answer, answer.repeatedType, text, out)
+  else if (payload.trim() === '[DONE]') answer.done = true
+  // Otherwise a keep-alive comment that a proxy has put into a data field.
+  else if (!payload.startsWith(':')) readChunk(answer, payload, out)
+  return answer.done
+}
 
-  function readChoice (choice: Fields, out: ModelEvent[]): void {
-    if (isRecord(choice.error)) throw streamedError(choice.error)
-    if (usage === undefined) readUsage(choice)
-    const delta = choice.delta ?? choice.message
-    if (isRecord(delta)) readDelta(delta, out)
-    const reason = choice.finish_reason
-    if (typeof reason !== 'string' || reason === '') return
-    if (failedReasons.has(reason)) throw upstreamFailed('provider_unavailable', 'The model broke off while it was answering. Try again.')
-    // Calls are not ended here: some servers give a reason with every call and go on.
-    finish = finishReasons[reason] ?? 'other'
-  }
+function readChunk (answer: AnswerState, payload: string, out: ModelEvent[]): void {
+  const chunk = parseChunk(payload)
+  if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error)
+  if (chunk.object === 'error' || chunk.type === 'error') throw streamedError(chunk)
+  readUsage(answer, chunk)
+  const choice = firstChoice(chunk)
+  if (choice === undefined) return
+  const known = out.length
+  readChoice(answer, choice, out)
+  if (out.length === known + 1 && onlySpeaks(choice)) learn(answer, payload, out[known]!) // the one that came
+}
 
-  function readDelta (delta: Fields, out: ModelEvent[]): void {
-    const { content, refusal } = delta
-    const reasoning = firstText(delta.reasoning_content, delta.reasoning)
-    if (reasoning !== '') say('reasoning-delta', reasoning, out)
-    if (typeof content === 'string') say('text-delta', content, out)
-    else if (Array.isArray(content)) content.forEach((part) => { readPart(part, out) })
-    if (typeof refusal === 'string') say('text-delta', refusal, out)
-    if (Array.isArray(delta.tool_calls)) calls.read(delta.tool_calls, out)
-    else if (isRecord(delta.function_call)) calls.read([{ index: 0, function: delta.function_call }], out)
-  }
+/** A chunk that said one text, once, and whatever else is in it was of no consequence. */
+function learn (answer: AnswerState, payload: string, said: ModelEvent): void {
+  if ((said.type !== 'text-delta' && said.type !== 'reasoning-delta') || answer.usage !== undefined || answer.finish !== undefined) return
+  const { type, delta } = said
+  if (answer.repeated.learn(payload, delta, (other) => textIn(other, type))) answer.repeatedType = type
+}
 
-  function readPart (part: unknown, out: ModelEvent[]): void {
-    if (!isRecord(part)) return
-    if (part.type === 'thinking') say('reasoning-delta', textOfPart(part.thinking), out)
-    else if (typeof part.text === 'string') say('text-delta', part.text, out)
-  }
+function readChoice (answer: AnswerState, choice: Fields, out: ModelEvent[]): void {
+  if (isRecord(choice.error)) throw streamedError(choice.error)
+  if (answer.usage === undefined) readUsage(answer, choice)
+  const delta = choice.delta ?? choice.message
+  if (isRecord(delta)) readDelta(answer, delta, out)
+  const reason = choice.finish_reason
+  if (typeof reason !== 'string' || reason === '') return
+  if (failedReasons.has(reason)) throw upstreamFailed('provider_unavailable', 'The model broke off while it was answering. Try again.')
+  // Calls are not ended here: some servers give a reason with every call and go on.
+  answer.finish = finishReasons[reason] ?? 'other'
+}
 
-  function say (type: SpokenType, delta: string, out: ModelEvent[]): void {
-    if (delta === '') return
-    characters += delta.length
-    out.push({ type, delta })
-  }
+function readDelta (answer: AnswerState, delta: Fields, out: ModelEvent[]): void {
+  const { content, refusal } = delta
+  const reasoning = firstText(delta.reasoning_content, delta.reasoning)
+  if (reasoning !== '') say(answer, 'reasoning-delta', reasoning, out)
+  if (typeof content === 'string') say(answer, 'text-delta', content, out)
+  else if (Array.isArray(content)) content.forEach((part) => { readPart(answer, part, out) })
+  if (typeof refusal === 'string') say(answer, 'text-delta', refusal, out)
+  if (Array.isArray(delta.tool_calls)) readCalls(answer, delta.tool_calls, out)
+  else if (isRecord(delta.function_call)) readCalls(answer, [{ index: 0, function: delta.function_call }], out)
+}
 
-  /** The last one counts: some servers repeat a growing count with every chunk. */
-  function readUsage (source: Fields): void {
-    const groq = source.x_groq
-    usage = usageOf(source.usage) ?? (isRecord(groq) ? usageOf(groq.usage) : undefined) ?? usage
-  }
+function readCalls (answer: AnswerState, entries: readonly unknown[], out: ModelEvent[]): void {
+  answer.calls ??= createToolCallReader()
+  answer.calls.read(entries, out)
+}
 
-  function end (out: ModelEvent[]): void {
-    const said = characters > 0 || calls.any()
-    if (finish === undefined && !(done && said)) throw upstreamFailed('provider_unavailable', 'The model broke off while it was answering. Try again.')
-    calls.end(finish === undefined || finish === 'length' || finish === 'content-filter' ? 'cut' : 'whole', out)
-    out.push(usage === undefined ? { type: 'usage', usage: estimate(characters + calls.characters()), estimated: true } : { type: 'usage', usage, estimated: false })
-    out.push({ type: 'finish', reason: reasonFor(finish ?? 'stop', calls.any()) })
-  }
+function readPart (answer: AnswerState, part: unknown, out: ModelEvent[]): void {
+  if (!isRecord(part)) return
+  if (part.type === 'thinking') say(answer, 'reasoning-delta', textOfPart(part.thinking), out)
+  else if (typeof part.text === 'string') say(answer, 'text-delta', part.text, out)
+}
+
+function say (answer: AnswerState, type: SpokenType, delta: string, out: ModelEvent[]): void {
+  if (delta === '') return
+  answer.characters += delta.length
+  out.push({ type, delta })
+}
+
+/** The last one counts: some servers repeat a growing count with every chunk. */
+function readUsage (answer: AnswerState, source: Fields): void {
+  const groq = source.x_groq
+  answer.usage = usageOf(source.usage) ?? (isRecord(groq) ? usageOf(groq.usage) : undefined) ?? answer.usage
+}
+
+function end (answer: AnswerState, out: ModelEvent[]): void {
+  const called = answer.calls?.any() === true
+  const said = answer.characters > 0 || called
+  if (answer.finish === undefined && !(answer.done && said)) throw upstreamFailed('provider_unavailable', 'The model broke off while it was answering. Try again.')
+  answer.calls?.end(answer.finish === undefined || answer.finish === 'length' || answer.finish === 'content-filter' ? 'cut' : 'whole', out)
+  out.push(answer.usage === undefined ? { type: 'usage', usage: answer.estimate(answer.characters + (answer.calls?.characters() ?? 0)), estimated: true } : { type: 'usage', usage: answer.usage, estimated: false })
+  out.push({ type: 'finish', reason: reasonFor(answer.finish ?? 'stop', called) })
 }
 
 /** What the answer ends in counts, not what its last chunk says about it. */

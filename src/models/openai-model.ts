@@ -1,5 +1,6 @@
 import { isAppError } from '../errors.ts'
 import type { Batch } from '../streams/batch.ts'
+import { bodyChunks } from './body-chunks.ts'
 import { estimateUsage } from './estimate.ts'
 import type { Model, ModelEvent, ModelRequest } from './model.ts'
 import { createChatAnswer, type AnswerOptions, type ChatAnswer } from './openai-chat-answer.ts'
@@ -41,7 +42,7 @@ export function createOpenAIModel<Dialect> (api: OpenAIApi<Dialect>, { id, model
       signal.throwIfAborted()
       const { contentType, body } = call.took(await ask(request, signal))
       answer = createChatAnswer({ contentType, estimate: (characters) => estimateUsage(request, characters), createReader })
-      for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      for await (const chunk of bodyChunks(body)) {
         answer.push(chunk, out)
         if (out.length > 0) {
           yield out

@@ -125,7 +125,7 @@ export function createChat (options: ChatOptions): ChatService {
       await runs.reserve(runId).start({
         // Nothing is kept of it, so a run that nobody reads any more is for nobody.
         principal, messageId, threadId: undefined, initialParts: [], onDisconnect: 'stop',
-        events: (signal) => runAgent({ ...chatRun, ...run, canSuspend: false, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history: messages }, runDeps, signal)
+        events: (signal, abort) => runAgent({ ...chatRun, ...run, canSuspend: false, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history: messages }, runDeps, signal, abort)
       })
       return { runId, threadId: undefined, agent, initialParts: [], events: (signal) => runs.follow(runId, { after: -1, signal }) }
     },

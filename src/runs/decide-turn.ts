@@ -1,5 +1,5 @@
 import { AppError, invalidRequest, notFound, threadBusy } from '../errors.ts'
-import { closeParts } from '../messages/assembler.ts'
+import { closeParts } from '../messages/close-parts.ts'
 import { isToolPart, type MessagePart } from '../messages/parts.ts'
 import type { ClientVerdict, TurnRequest } from '../messages/turn-request.ts'
 import type { Message } from '../threads/message.ts'

@@ -1,5 +1,5 @@
 import { AppError, toPublicError } from '../errors.ts'
-import { closeParts } from '../messages/assembler.ts'
+import { closeParts } from '../messages/close-parts.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import type { RunLogger } from '../runtime/log.ts'
 import { isProvablyDead } from './holder.ts'

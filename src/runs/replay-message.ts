@@ -1,6 +1,6 @@
 import type { RunEvent, RunEventBody } from '../events/run-event.ts'
 import { noUsage } from '../events/usage.ts'
-import { isUnanswered } from '../messages/assembler.ts'
+import { isUnanswered } from '../messages/close-parts.ts'
 import { isToolPart } from '../messages/parts.ts'
 import type { Message } from '../threads/message.ts'
 

@@ -8,7 +8,6 @@ import type { Batch, BatchStream } from '../streams/batch.ts'
 import type { RunLog } from './run-log.ts'
 
 export interface RunSpec {
-  readonly runId: string
   readonly principal: Principal
   readonly threadId: string | undefined
   readonly messageId: string
@@ -16,7 +15,8 @@ export interface RunSpec {
   readonly onDisconnect: 'continue' | 'stop'
   /** What the message said before this run: what a reader from the start is shown first. */
   readonly initialParts: readonly MessagePart[]
-  readonly events: (signal: AbortSignal) => BatchStream<RunEventBody>
+  /** `abort` aborts the signal. */
+  readonly events: (signal: AbortSignal, abort: (reason: Error) => void) => BatchStream<RunEventBody>
   /** Sees each batch before the log does; what it returns is logged. */
   readonly record?: (events: Batch<RunEventBody>) => Promise<Batch<RunEventBody>>
 }
@@ -24,7 +24,7 @@ export interface RunSpec {
 /** A run that is about to be: readers wait for it, and recovery leaves it alone. Ends by one of its two calls. */
 export interface Reservation {
   /** Resolves when the first event is in the log. */
-  start: (spec: Omit<RunSpec, 'runId'>) => Promise<void>
+  start: (spec: RunSpec) => Promise<void>
   /** Ends the run for a reason of its own; does nothing where it does not run. */
   abort: (reason: Error) => void
   release: () => void
@@ -46,6 +46,7 @@ export interface RunRegistry {
 }
 
 interface Running {
+  readonly runId: string
   readonly spec: RunSpec
   readonly controller: AbortController
   ended: Promise<void>
@@ -71,11 +72,11 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
       }
       return {
         release,
-        start: (spec) => start({ ...spec, runId }).finally(release),
+        start: (spec) => start(runId, spec).finally(release),
         abort: (reason) => { running.get(runId)?.controller.abort(reason) }
       }
     },
-    follow,
+    follow: (runId, options) => isWatched(runId) ? watched(runId, options) : runLog.follow(runId, options),
     known (principal, runId) {
       const spec = remembered.get(runId)
       if (spec === undefined || ownerOf(spec.principal) !== ownerOf(principal) || spec.principal.tenantId !== principal.tenantId) return undefined
@@ -103,10 +104,10 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     }
   }
 
-  async function start (spec: RunSpec): Promise<void> {
-    const { runId } = spec
-    const run: Running = { spec, controller: new AbortController(), ended: Promise.resolve(), readers: 0 }
-    const events = spec.events(run.controller.signal)[Symbol.asyncIterator]()
+  async function start (runId: string, spec: RunSpec): Promise<void> {
+    const controller = new AbortController()
+    const run: Running = { runId, spec, controller, ended: Promise.resolve(), readers: 0 }
+    const events = spec.events(controller.signal, (reason) => { controller.abort(reason) })[Symbol.asyncIterator]()
     running.set(runId, run)
     remembered.set(runId, { principal: spec.principal, threadId: spec.threadId, initialParts: spec.initialParts })
     try {
@@ -119,17 +120,17 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     run.ended = consume(run, events).catch((error: unknown) => { log.error({ err: error, runId }, 'the end of a run was lost') })
   }
 
-  async function take ({ spec }: Running, result: IteratorResult<Batch<RunEventBody>>): Promise<boolean> {
+  async function take ({ runId, spec }: Running, result: IteratorResult<Batch<RunEventBody>>): Promise<boolean> {
     if (result.done === true) return false
     const events = await spec.record?.(result.value) ?? result.value
-    await runLog.append(spec.runId, events)
+    await runLog.append(runId, events)
     // A batch may be replaced by another ending; nothing may follow that either.
     return !isTerminal(events.at(-1)!) // a batch is never empty
   }
 
   /** The one detached promise of a run: it never rejects, and it leaves nothing behind. */
   async function consume (run: Running, events: AsyncIterator<Batch<RunEventBody>>): Promise<void> {
-    const { runId } = run.spec
+    const { runId } = run
     try {
       while (await take(run, await events.next()));
     } catch (error) {
@@ -148,7 +149,12 @@ export function createRunRegistry ({ runLog, log, graceMs }: { runLog: RunLog, l
     timer.unref()
   }
 
-  async function * follow (runId: string, options: { after: number, signal: AbortSignal }): AsyncGenerator<Batch<RunEvent>, void> {
+  /** Only where it matters that a reader waits for the run, or leaves it: a layer less for every event of the others. */
+  function isWatched (runId: string): boolean {
+    return starting.has(runId) || running.get(runId)?.spec.onDisconnect === 'stop'
+  }
+
+  async function * watched (runId: string, options: { after: number, signal: AbortSignal }): AsyncGenerator<Batch<RunEvent>, void> {
     await starting.get(runId)
     const run = running.get(runId)
     if (run !== undefined) run.readers++

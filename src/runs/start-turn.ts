@@ -15,7 +15,7 @@ import { reportingDropped } from './attached-files.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import type { TurnDecision } from './decide-turn.ts'
 import type { Reservation } from './run-registry.ts'
-import { titled } from './titled.ts'
+import { questionOf, titled } from './titled.ts'
 import { createTurnRecorder } from './turn-recorder.ts'
 import type { TurnStore } from './turn-store.ts'
 
@@ -61,10 +61,13 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     const log = deps.log.child({ runId, threadId })
     let suspension: Suspension | undefined
     const context = await contextOf(turn)
+    const { mode, useTools, canSuspend, response }: NonNullable<StartedTurn['run']> = turn.run ?? chatRun
+    // Field by field: of an object that is put together from others, V8 makes a shape for each, larger than itself.
     const input: RunInput = {
-      ...chatRun, ...turn.run, runId, messageId, agent, principal, threadId,
+      mode, useTools, canSuspend, response, runId, messageId, agent, principal, threadId,
       metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
-      ...context,
+      history: context.history,
+      attachments: context.attachments,
       memory: memories.ofTurn(agent, {
         thread: { principal: asOwner(principal), agentId: agent.id, threadId }, answerId: messageId,
         path: decision.context.map(({ id }) => id), stored: splitAtQuestion(context.history).earlier
@@ -82,12 +85,14 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
       lost: () => new RunStopped('the thread is gone')
     })
     const wantsTitle = agent.titleGeneration && (thread === undefined || thread.title === undefined)
+    // The turn itself is in none of these functions: its messages would be held as long as the answer takes.
+    const question = wantsTitle ? questionOf(decision.context) : ''
     await reservation.start({
       principal, messageId, initialParts, threadId, onDisconnect: agent.onDisconnect,
-      record: (events) => recorder.record(events),
-      events: (signal) => {
-        const events = reportingDropped(runAgent(input, { ...deps, log }, signal), dropped)
-        return wantsTitle ? titled(events, { deps: { ...deps, log }, turns, agent, principal, threadId, context: decision.context, signal }) : events
+      record: recorder.record,
+      events: (signal, abort) => {
+        const events = reportingDropped(runAgent(input, { ...deps, log }, signal, abort), dropped)
+        return question === '' ? events : titled(events, { deps: { ...deps, log }, turns, agent, principal, threadId, question, signal })
       }
     })
   }

@@ -14,20 +14,25 @@ export interface TitledOptions {
   readonly agent: Agent
   readonly principal: Principal
   readonly threadId: string
-  readonly context: readonly Message[]
+  /** The user's words that the thread began with. */
+  readonly question: string
   readonly signal: AbortSignal
+}
+
+/** What a thread is named after; empty where its first message has no words. */
+export function questionOf (context: readonly Message[]): string {
+  const question = context.find((message) => message.role === 'user')
+  return question === undefined ? '' : textOf(question.parts)
 }
 
 /** The run's events with the thread's title among them. A title that fails is made again on the next turn. */
 export function titled (events: BatchStream<RunEventBody>, options: TitledOptions): BatchStream<RunEventBody> {
-  const { deps, turns, agent, principal, threadId, context, signal } = options
-  const question = context.find((message) => message.role === 'user')
-  const text = question === undefined ? '' : textOf(question.parts)
-  return text === '' ? events : withTitle(events, title)
+  const { deps, turns, agent, principal, threadId, question, signal } = options
+  return withTitle(events, title)
 
   async function title (): Promise<MadeTitle> {
     try {
-      const { title: made, usage } = await makeTitle(deps.models.get(agent.model), text, { signal, titlePrompt: agent.titlePrompt })
+      const { title: made, usage } = await makeTitle(deps.models.get(agent.model), question, { signal, titlePrompt: agent.titlePrompt })
       const isKept = made !== undefined && await turns.suggestTitle(principal, threadId, made)
       return { usage, title: isKept ? made : undefined }
     } catch (error) {

@@ -4,7 +4,7 @@ import type { Batch } from '../streams/batch.ts'
 import { beginAsking } from './asking.ts'
 import { toolChoiceFor } from './choose-tools.ts'
 import type { Frame } from './frame.ts'
-import { modelStep, type ModelStepOutcome } from './model-step.ts'
+import { modelStep, type ModelStepInput, type ModelStepOutcome } from './model-step.ts'
 import { prepareCall } from './prepare-call.ts'
 import { systemPrompt } from './system-prompt.ts'
 import type { Toolset } from './toolset.ts'
@@ -15,11 +15,17 @@ export interface Question {
   readonly holdText: boolean
 }
 
+/** One model call of a frame, see `beginStep`. */
+export async function * askModel (frame: Frame, question: Question, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome | undefined> {
+  const step = yield * beginStep(frame, question, signal)
+  return step === undefined ? undefined : yield * modelStep(step)
+}
+
 /**
- * One model call of a frame, on its conversation as it stands. It begins a step, which its caller ends. Undefined, with no
- * step begun, where the budgets of the run have no room for the call.
+ * What a model call of a frame is made with, on its conversation as it stands. It begins a step, which its caller ends.
+ * Undefined, with no step begun, where the budgets of the run have no room for the call.
  */
-export async function * askModel (frame: Frame, { offered, holdText }: Question, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, ModelStepOutcome | undefined> {
+export async function * beginStep (frame: Frame, { offered, holdText }: Question, signal: AbortSignal): AsyncGenerator<Batch<RunEventBody>, ModelStepInput | undefined> {
   const { agent, state, run: { deps, runId } } = frame
   const { instructions, compactor, hooks } = state.asking ??= await beginAsking(frame, signal)
   const model = deps.models.get(agent.model)
@@ -29,10 +35,12 @@ export async function * askModel (frame: Frame, { offered, holdText }: Question,
   if (call === undefined) return undefined
   state.step = step
   yield [{ type: 'step-start', step }]
-  return yield * modelStep({
-    ...hooks, ...call, model, fallbacks, compactor, state, signal, holdText, runId,
+  const { request, reservation } = call
+  const { beforeModel, onUsage } = hooks
+  return {
+    request, reservation, beforeModel, onUsage, model, fallbacks, compactor, state, signal, holdText, runId,
     toolset: offered, timeouts: agent.timeouts, log: deps.log, observer: deps.observer
-  })
+  }
 }
 
 function requestOf (frame: Frame, { offered, instructions, step }: { readonly offered: Toolset, readonly instructions: string, readonly step: number }): ModelRequest {

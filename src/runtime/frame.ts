@@ -5,7 +5,7 @@ import type { AttachedFile } from '../messages/attachment.ts'
 import { splitAtQuestion } from '../memories/replayable.ts'
 import type { ModelMessage } from '../models/model.ts'
 import { createLedger } from './ledger.ts'
-import { createMemberSlots, type MemberSlot, type MemberSlots } from './member-slots.ts'
+import { createMemberSlots, noSlots, type MemberSlot, type MemberSlots } from './member-slots.ts'
 import { callIdsOf, createRunState, createSharedState, type RunState } from './run-state.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
 import { callIdsIn, type FrameCheckpoint } from './suspension.ts'
@@ -44,7 +44,8 @@ export function rootFrame (input: RunInput, deps: RunDeps): Frame {
   const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root), ...callIdsOf(resume?.checkpoint.root.recalled ?? [])]
   const shared = createSharedState({ callIds })
   const ledger = createLedger(agent.budget, resume?.checkpoint)
-  const slots = createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
+  const asksOthers = agent.crew.length > 0 || agent.pipeline !== undefined
+  const slots = !asksOthers ? noSlots : createMemberSlots({ concurrency: agent.memberConcurrency, total: agent.maxMemberCalls, begun: resume?.checkpoint.memberCalls })
   return {
     agent, history, mode, useTools, memory, metadata, files,
     asked: input,

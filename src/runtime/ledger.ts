@@ -43,13 +43,16 @@ export interface Ledger {
   readonly below: (budget: Budget | undefined, spent?: Spent) => Ledger
 }
 
-/** An account that knows those above it. */
+/** What one agent may spend and has spent. */
 interface Account {
-  readonly spent: () => Spent
-  readonly hasRoomFor: (call: CallEstimate) => boolean
-  readonly add: (usage: Usage, costUsd: number | undefined) => void
-  /** Negative to give back. */
-  readonly setAside: (tokens: number, costUsd: number) => void
+  readonly maxTokens: number
+  readonly maxCostUsd: number
+  usage: Usage
+  costUsd: number | undefined
+  /** A budget in dollars binds by the calls whose price is known. */
+  knownCostUsd: number
+  asideTokens: number
+  asideUsd: number
 }
 
 /** `spent`: before the run was suspended. */
@@ -59,45 +62,40 @@ export function createLedger (budget?: Budget, spent?: Spent): Ledger {
 
 /** `chain`: the own account first, the root's last. */
 function ledgerOf (chain: readonly [Account, ...Account[]]): Ledger {
-  const allows = (call: CallEstimate) => chain.every((account) => account.hasRoomFor(call))
-
   return {
-    spent: chain[0].spent,
+    spent: () => ({ usage: chain[0].usage, costUsd: chain[0].costUsd }),
     book (usage, costUsd) {
-      for (const account of chain) account.add(usage, costUsd)
+      for (const account of chain) add(account, usage, costUsd)
     },
-    allows,
+    allows: (call) => chain.every((account) => hasRoomFor(account, call)),
     reserve (call) {
-      if (!allows(call)) return undefined
+      if (!chain.every((account) => hasRoomFor(account, call))) return undefined
       const { tokens, costUsd = 0 } = call
-      for (const account of chain) account.setAside(tokens, costUsd)
-      return { release: once(() => { for (const account of chain) account.setAside(-tokens, -costUsd) }) }
+      for (const account of chain) setAside(account, tokens, costUsd)
+      return { release: once(() => { for (const account of chain) setAside(account, -tokens, -costUsd) }) }
     },
     below: (budget, spent) => ledgerOf([createAccount(budget, spent), ...chain])
   }
 }
 
-function createAccount ({ tokens: maxTokens = Infinity, costUsd: maxCostUsd = Infinity }: Budget = {}, before: Spent = nothing): Account {
-  let { usage, costUsd } = before
-  // A budget in dollars binds by the calls whose price is known.
-  let knownCostUsd = costUsd ?? 0
-  const aside = { tokens: 0, costUsd: 0 }
+function createAccount ({ tokens: maxTokens = Infinity, costUsd: maxCostUsd = Infinity }: Budget = {}, { usage, costUsd }: Spent = nothing): Account {
+  return { maxTokens, maxCostUsd, usage, costUsd, knownCostUsd: costUsd ?? 0, asideTokens: 0, asideUsd: 0 }
+}
 
-  return {
-    spent: () => ({ usage, costUsd }),
-    hasRoomFor: (call) =>
-      tokensOf(usage) + aside.tokens + call.tokens <= maxTokens &&
-      roundUsd(knownCostUsd + aside.costUsd + (call.costUsd ?? 0)) <= maxCostUsd,
-    add (more, cost) {
-      usage = addUsage(usage, more)
-      costUsd = addCost(costUsd, cost)
-      knownCostUsd += cost ?? 0
-    },
-    setAside (tokens, cost) {
-      aside.tokens += tokens
-      aside.costUsd += cost
-    }
-  }
+function hasRoomFor ({ maxTokens, maxCostUsd, usage, knownCostUsd, asideTokens, asideUsd }: Account, { tokens, costUsd = 0 }: CallEstimate): boolean {
+  return tokensOf(usage) + asideTokens + tokens <= maxTokens && roundUsd(knownCostUsd + asideUsd + costUsd) <= maxCostUsd
+}
+
+function add (account: Account, usage: Usage, costUsd: number | undefined): void {
+  account.usage = addUsage(account.usage, usage)
+  account.costUsd = addCost(account.costUsd, costUsd)
+  account.knownCostUsd += costUsd ?? 0
+}
+
+/** Negative to give back. */
+function setAside (account: Account, tokens: number, costUsd: number): void {
+  account.asideTokens += tokens
+  account.asideUsd += costUsd
 }
 
 const nothing: Spent = Object.freeze({ usage: noUsage, costUsd: 0 })

@@ -4,7 +4,7 @@ export interface MemberSlots {
   /** Counts one delegation; false when the run has made all it may. */
   begin: () => boolean
   /** How many delegations have begun. */
-  readonly begun: number
+  readonly begun: () => number
   /** Waits for a place to work in; rejects with the signal's reason. */
   take: (signal: AbortSignal) => Promise<MemberSlot>
 }
@@ -26,6 +26,13 @@ export interface MemberSlotsOptions {
   readonly begun?: number | undefined
 }
 
+/** Of a run whose agent asks no others. */
+export const noSlots: MemberSlots = Object.freeze({
+  begin: () => false,
+  begun: () => 0,
+  take: () => Promise.reject(new Error('This run asks no other agents'))
+})
+
 /** Bounds what the members of one run do, at whatever depth. */
 export function createMemberSlots ({ concurrency, total, begun: already = 0 }: MemberSlotsOptions): MemberSlots {
   const waiting: (() => void)[] = []
@@ -33,7 +40,7 @@ export function createMemberSlots ({ concurrency, total, begun: already = 0 }: M
   let begun = already
 
   return {
-    get begun () { return begun },
+    begun: () => begun,
     begin () {
       if (begun >= total) return false
       begun++

@@ -72,7 +72,7 @@ function refusalOf ({ run }: Frame, agent: Agent, path: AgentPath): MemberEnd | 
   if (!run.deps.permissions.may(run.principal, 'view_agent', agent)) return refuse(`The agent "${agent.name}" is not available. Go on without it.`)
   const maxDepth = depthAllowed(run.root, agent)
   if (path.length > maxDepth) return refuse(`The agent "${agent.name}" cannot be asked from here: agents may be nested ${maxDepth} deep. Go on without it.`)
-  if (!run.slots.begin()) return refuse(`No more agents can be asked in this run: it has asked ${run.slots.begun} already. Answer from what you have.`)
+  if (!run.slots.begin()) return refuse(`No more agents can be asked in this run: it has asked ${run.slots.begun()} already. Answer from what you have.`)
   return undefined
 }
 

@@ -1,6 +1,7 @@
 import { untilAborted } from '../streams/abort.ts'
 import type { CheckedCall } from './checked-call.ts'
 import type { Frame } from './frame.ts'
+import { createRunawayGuard } from './runaway.ts'
 import { isToStop } from './stop-when.ts'
 import type { ToolBatchOutcome } from './tool-batch.ts'
 
@@ -10,6 +11,7 @@ import type { ToolBatchOutcome } from './tool-batch.ts'
  */
 export async function nextMove ({ agent, state, run: { deps: { log } } }: Frame, calls: readonly CheckedCall[], { results }: ToolBatchOutcome, signal: AbortSignal): Promise<'go-on' | 'answer' | 'end'> {
   if (results.some(({ ran }) => ran) && await untilAborted(isToStop(agent.stopWhen, state, { calls, log }), signal)) return 'end'
+  state.runaway ??= createRunawayGuard()
   const circling = state.runaway.observe(results.map(({ call: { toolName, input }, outcome }) => ({ toolName, input, outcome })))
   if (circling === undefined) return 'go-on'
   state.messages.push({ role: 'user', content: circling })

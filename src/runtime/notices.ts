@@ -1,6 +1,6 @@
 import { AppError, toPublicError } from '../errors.ts'
 import type { RunEventBody } from '../events/run-event.ts'
-import { createBlockWriter } from './block-writer.ts'
+import { closeBlock, newBlocks, writeText } from './blocks.ts'
 import type { Frame } from './frame.ts'
 import type { ModelStepOutcome } from './model-step.ts'
 
@@ -37,8 +37,8 @@ export function stopNotice ({ mode, path, state }: Frame): RunEventBody[] {
 function saying (state: Frame['state'], text: string): RunEventBody[] {
   const step = state.step + 1
   const events: RunEventBody[] = [{ type: 'step-start', step }]
-  const blocks = createBlockWriter(state.nextBlockId)
-  if (text !== '') blocks.text(text, events)
-  blocks.close(events)
+  const blocks = newBlocks(state.nextBlockId)
+  if (text !== '') writeText(blocks, text, events)
+  closeBlock(blocks, events)
   return [...events, { type: 'step-end', step }]
 }

@@ -30,7 +30,7 @@ export interface RunInput {
   /** Of this run, over the agent's own. */
   readonly settings?: ModelSettings
   /** The answer must be one JSON value of this shape. */
-  readonly response?: { readonly schema: JsonSchema, readonly check: (value: unknown) => Checked }
+  readonly response?: { readonly schema: JsonSchema, readonly check: (value: unknown) => Checked } | undefined
   /** False where the caller could not show what to ask next; where true or absent the agent decides. */
   readonly suggests?: boolean
   /** The agent's memory for this turn; absent where it has none, or nothing is stored. */

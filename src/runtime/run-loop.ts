@@ -1,12 +1,12 @@
 import { AppError } from '../errors.ts'
 import type { FinishReason, RunEventBody } from '../events/run-event.ts'
 import type { Batch } from '../streams/batch.ts'
-import { askModel } from './ask-model.ts'
+import { askModel, beginStep } from './ask-model.ts'
 import { hasRoomToGoOn } from './budget-end.ts'
 import { checkpointOf, stoppedStep } from './checkpoint.ts'
 import type { Frame } from './frame.ts'
 import type { MemberOptions } from './member.ts'
-import type { ModelStepOutcome } from './model-step.ts'
+import { modelStep, type ModelStepOutcome } from './model-step.ts'
 import { nextMove } from './next-move.ts'
 import { budgetNotice, cappedNotice, noticeFor, stopNotice } from './notices.ts'
 import { offerTools } from './offer-tools.ts'
@@ -59,8 +59,9 @@ export async function * runLoop (frame: Frame, signal: AbortSignal, { loop, resu
   for (;;) {
     const last = mustAnswer || state.step + 1 >= limits.maxSteps || state.toolCalls >= limits.maxToolCalls
     const missing = last ? [] : missingTools(required, state)
-    const outcome = yield * askModel(frame, { offered: last ? noTools : toolset, holdText: missing.length > 0 }, signal)
-    if (outcome === undefined) return yield * outOfBudget(frame)
+    const asked = yield * beginStep(frame, { offered: last ? noTools : toolset, holdText: missing.length > 0 }, signal)
+    if (asked === undefined) return yield * outOfBudget(frame)
+    const outcome = yield * modelStep(asked)
 
     if (outcome.calls.length === 0 && missing.length > 0) {
       state.reminders++

@@ -3,7 +3,7 @@ import type { ModelMessage } from '../models/model.ts'
 import type { Asking } from './asking.ts'
 import { createInputGauge, type InputGauge } from './input-gauge.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { createRunawayGuard, type RunawayGuard } from './runaway.ts'
+import type { RunawayGuard } from './runaway.ts'
 
 /** What all agents of one run share, however deep they work. */
 export interface SharedState {
@@ -31,7 +31,8 @@ export interface RunState extends SharedState {
   /** What the agent has spent, with everything below it; the root's is the run's. */
   readonly ledger: Ledger
   readonly gauge: InputGauge
-  readonly runaway: RunawayGuard
+  /** Once tools have been called. */
+  runaway: RunawayGuard | undefined
   /** Once the model is asked. */
   asking: Asking | undefined
   readonly calledTools: Set<string>
@@ -39,17 +40,20 @@ export interface RunState extends SharedState {
 }
 
 export function createSharedState ({ callIds }: { readonly callIds: Iterable<string> }): SharedState {
-  const usedCallIds = new Set(callIds)
-  const sources = new Set<string>()
+  // Made when they are needed: most answers call nothing and cite nothing.
+  let usedCallIds: Set<string> | undefined
+  let sources: Set<string> | undefined
   let blocks = 0
   return {
     nextBlockId: () => `b${++blocks}`,
     citeSource (sourceId) {
+      sources ??= new Set()
       if (sources.has(sourceId)) return undefined
       sources.add(sourceId)
       return sources.size
     },
     uniqueCallId (callId) {
+      usedCallIds ??= new Set(callIds)
       const unique = usedCallIds.has(callId) ? `call_${randomUUID()}` : callId
       usedCallIds.add(unique)
       return unique
@@ -73,7 +77,7 @@ export function createRunState (history: readonly ModelMessage[], { shared = cre
     step: 0,
     toolCalls: 0,
     gauge: createInputGauge(),
-    runaway: createRunawayGuard(),
+    runaway: undefined,
     asking: undefined,
     recalled: undefined,
     answer: undefined,

@@ -1,6 +1,6 @@
 import type { RunEventBody } from '../events/run-event.ts'
 import { serialiseOutput } from '../tools/serialise.ts'
-import { createBlockWriter } from './block-writer.ts'
+import { closeBlock, newBlocks, writeText } from './blocks.ts'
 
 /** A tool's output as the answer to the user. */
 export interface SpeakingOutput {
@@ -11,7 +11,7 @@ export interface SpeakingOutput {
 }
 
 export function speakingOutput ({ nextBlockId, say }: { readonly nextBlockId: () => string, readonly say: (event: RunEventBody) => void }): SpeakingOutput {
-  const blocks = createBlockWriter(nextBlockId)
+  const blocks = newBlocks(nextBlockId)
   let text = ''
   let ended = false
 
@@ -28,7 +28,7 @@ export function speakingOutput ({ nextBlockId, say }: { readonly nextBlockId: ()
       return text
     },
     end () {
-      if (!ended) tell((out) => { blocks.close(out) })
+      if (!ended) tell((out) => { closeBlock(blocks, out) })
       ended = true
       return text
     }
@@ -37,7 +37,7 @@ export function speakingOutput ({ nextBlockId, say }: { readonly nextBlockId: ()
   function speak (delta: string): void {
     if (delta === '' || ended) return
     text += delta
-    tell((out) => { blocks.text(delta, out) })
+    tell((out) => { writeText(blocks, delta, out) })
   }
 
   function tell (write: (out: RunEventBody[]) => void): void {

@@ -2,7 +2,7 @@ import type { ShownOutput } from '../agents/steps/step.ts'
 import type { RunEventBody } from '../events/run-event.ts'
 import { addUsage, type Usage } from '../events/usage.ts'
 import { createGrowingText } from '../streams/growing-text.ts'
-import { createBlockWriter } from './block-writer.ts'
+import { closeBlock, newBlocks, writeText } from './blocks.ts'
 
 export interface StepWriter {
   /** What a step shows, as events. */
@@ -16,7 +16,7 @@ export interface StepWriter {
 
 /** Writes what the steps of a run show, and what they use. */
 export function createStepWriter (nextBlockId: () => string): StepWriter {
-  const blocks = createBlockWriter(nextBlockId)
+  const blocks = newBlocks(nextBlockId)
   const text = createGrowingText()
   let isFirst = true
   let usage: Usage | undefined
@@ -25,12 +25,12 @@ export function createStepWriter (nextBlockId: () => string): StepWriter {
     write (output) {
       const events: RunEventBody[] = []
       if (typeof output === 'string') {
-        blocks.text(output, events)
+        writeText(blocks, output, events)
         if (events.length > 1 && !isFirst) text.add('\n\n')
         text.add(output)
         isFirst = false
       } else {
-        if (output.type === 'file') blocks.close(events)
+        if (output.type === 'file') closeBlock(blocks, events)
         events.push(output)
       }
       return events
@@ -41,7 +41,7 @@ export function createStepWriter (nextBlockId: () => string): StepWriter {
     },
     end (step) {
       const events: RunEventBody[] = []
-      blocks.close(events)
+      closeBlock(blocks, events)
       events.push({ type: 'step-end', step, ...(usage === undefined ? {} : { usage }) })
       usage = undefined
       return events

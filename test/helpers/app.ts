@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { AgentDefinition } from '../../src/agents/agent.ts'
+import type { AgentKit } from '../../src/agents/agent-kit.ts'
 import type { AgentRegistry, ModelRegistry } from '../../src/agents/registry.ts'
 import { buildApp } from '../../src/app.ts'
 import { createPermissions, type PermissionLists } from '../../src/auth/permissions.ts'
@@ -26,6 +27,8 @@ export interface TestAppOptions {
   readonly databaseUrl?: string
   /** In place of the defaults, by domain. */
   readonly permissions?: Partial<PermissionLists>
+  /** What runtime agents are made of; there are none when absent. */
+  readonly agentKit?: AgentKit
   /** Environment variables on top of the defaults. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -38,11 +41,11 @@ export interface TestApp {
 }
 
 /** The service as it is, listening on a free port of this machine, on a database of its own. */
-export async function startApp (t: Test, { model, models = modelsOf(model), agents = [{ key: 'tester' }], databaseUrl, env = {}, permissions = {}, log }: TestAppOptions): Promise<TestApp> {
+export async function startApp (t: Test, { model, models = modelsOf(model), agents = [{ key: 'tester' }], agentKit, databaseUrl, env = {}, permissions = {}, log }: TestAppOptions): Promise<TestApp> {
   const dbUrl = databaseUrl ?? await testDatabaseUrl(t)
   const config: Config = loadConfig({ HEARTBEAT_MS: '1000', DATA_DIR: await freshFolder(t), ...env })
   const database = await openDatabase({ url: dbUrl })
-  const app = await buildApp({ config, database, agents: registryOf(agents, models), models, permissions: createPermissions({ lists: permissions, log }), ...(log === undefined ? {} : { log }) })
+  const app = await buildApp({ config, database, agents: registryOf(agents, models), agentKit, models, permissions: createPermissions({ lists: permissions, log }), ...(log === undefined ? {} : { log }) })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url, database, databaseUrl: dbUrl }

@@ -31,8 +31,8 @@ export async function startConfigured (t: Test, { config: source, model, env = {
   const config = loadConfig({ DATA_DIR: `${folder}/data`, OFFLINE_WORD_DELAY_MS: '0', ...env })
   const createModels = () => ({ get: () => model as Model, defaultModel: model?.id ?? '', problem: () => undefined }) // asked only where there is one
   const registry = await loadRegistry({ config, cwd: folder, env, log, ...(model === undefined ? {} : { createModels }) })
-  const { models, integrations, permissions } = registry
-  const app = await buildApp({ config, agents: registry, models, integrations, permissions, database: await openDatabase({ url: databaseUrl ?? await testDatabaseUrl(t) }), ...(log === undefined ? {} : { log }) })
+  const { models, integrations, permissions, agentKit } = registry
+  const app = await buildApp({ config, agents: registry, agentKit, models, integrations, permissions, database: await openDatabase({ url: databaseUrl ?? await testDatabaseUrl(t) }), ...(log === undefined ? {} : { log }) })
   t.teardown(() => app.close())
   return { app, registry, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }

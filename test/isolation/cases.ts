@@ -5,17 +5,17 @@ export const publicRoutes: readonly RegExp[] = [/^\/(health|ready|metrics|openap
 
 /**
  * What a route asks permission for, and what it does for somebody who uses ids of another: nothing by id (`own`: it has no ids, or takes another's as its
- * caller's own new one), the answer for ids that do not exist (`missing`), or that of a thread where nothing runs (`idle`).
+ * caller's own new one), the answer for ids that do not exist (`missing`, or `tenant` where it is everybody's of the tenant), or that of a thread where nothing runs (`idle`).
  */
 export interface RouteCase {
   /** What its caller must be allowed beside seeing what it is about. */
   readonly asks: Operation | undefined
-  readonly stranger: 'own' | 'missing' | 'idle'
+  readonly stranger: 'own' | 'missing' | 'tenant' | 'idle'
   /** Bodies to try; `ids` are those of the other. */
   readonly bodies?: (ids: Ids) => readonly unknown[]
 }
 
-export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string, readonly fileId: string, readonly approvalId: string }
+export interface Ids { readonly threadId: string, readonly messageId: string, readonly runId: string, readonly fileId: string, readonly approvalId: string, readonly runtimeAgentId: string }
 
 const text = (word: string) => ({ role: 'user', parts: [{ type: 'text', text: word }] })
 const toolOutput = (id: string) => ({ message: { id, role: 'assistant', parts: [{ type: 'tool-x', toolCallId: 'c1', state: 'output-available', output: 1 }] } })
@@ -38,6 +38,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
       return [body, { ...body, resume: [{ interruptId: approvalId, status: 'cancelled' }] }]
     }
   },
+  'POST /v1/runtime-agents': { asks: 'manage_agent', stranger: 'own', bodies: () => [{ base: 'quick', name: 'Mine' }] },
+  'GET /v1/runtime-agents': { asks: 'view_agent', stranger: 'own' },
+  'GET /v1/runtime-agents/:runtimeAgentId': { asks: 'view_agent', stranger: 'tenant' },
+  'PATCH /v1/runtime-agents/:runtimeAgentId': { asks: 'manage_agent', stranger: 'tenant', bodies: () => [{ name: 'Taken' }, { active: false }] },
+  'DELETE /v1/runtime-agents/:runtimeAgentId': { asks: 'manage_agent', stranger: 'tenant' },
   'GET /v1/models': { asks: 'view_agent', stranger: 'own' },
   'GET /v1/models/:model': { asks: 'view_agent', stranger: 'own' },
   'POST /v1/chat/completions': { asks: 'chat', stranger: 'own', bodies: () => [{ model: 'quick', messages: [{ role: 'user', content: 'Hi' }] }] },

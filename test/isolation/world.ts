@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { defineArtifact } from '../../src/artifacts/artifact.ts'
 import { definePermission } from '../../src/auth/permission.ts'
 import { defineTool } from '../../src/tools/tool.ts'
+import { kitWith } from '../helpers/agents.ts'
 import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { callersWithKeys, type Caller } from '../helpers/callers.ts'
 import { testDatabaseUrl, type TestProvider } from '../helpers/databases.ts'
@@ -55,7 +56,7 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
   const [ada, ...strangers] = [callers['ada@north'], callers['bob@north'], callers['ada@south']]
   const databaseUrl = await testDatabaseUrl(t, provider)
   const started: TestApp[] = []
-  const routes = await routesOf(async () => { started.push(await startApp(t, { models, agents, env, permissions, databaseUrl })) })
+  const routes = await routesOf(async () => { started.push(await startApp(t, { models, agents, agentKit: kitWith(agents, { model: 'test:quick' }), env, permissions, databaseUrl })) })
   const [service] = started
   if (service === undefined) throw new Error('The service did not start')
 
@@ -73,20 +74,21 @@ export async function buildWorld (t: Test, provider: TestProvider): Promise<Worl
   await ask(ada, 'POST', '/v1/threads/adas-gated/messages', { text: 'ADAS-QUESTION', agentId: 'gated' })
   const { items: [approval] } = (await ask(ada, 'GET', '/v1/threads/adas-gated/approvals')).json()
   if (!(await ask(ada, 'GET', '/v1/threads/adas-gated/artifacts')).body.includes('ADAS-ARTIFACT')) throw new Error('There is no artifact')
+  const { id: runtimeAgentId } = (await ask(ada, 'POST', '/v1/runtime-agents', { base: 'quick', name: 'NORTHS-AGENT', instructions: 'NORTHS-INSTRUCTIONS' })).json()
   const adas = await Promise.all(['adas-thread', 'adas-live', 'adas-gated'].map(async (threadId) => {
     const answer = (await ask(ada, 'GET', `/v1/threads/${threadId}/messages?include=streaming`)).json().items[1]
     const uploaded = await ask(ada, 'POST', `/v1/threads/${threadId}/files`, uploadBody('ADAS-FILE'))
     if (uploaded.statusCode !== 202) throw new Error(`The upload was refused: ${uploaded.body}`)
     const { items: [file] } = uploaded.json()
     await until('the file is read', async () => (await ask(ada, 'GET', `/v1/threads/${threadId}/files/${file.id}`)).json().status === 'completed')
-    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId), fileId: String(file.id), approvalId: String(approval.id) }
+    return { threadId, messageId: String(answer.id), runId: String(answer.metadata.runId ?? live.runId), fileId: String(file.id), approvalId: String(approval.id), runtimeAgentId: String(runtimeAgentId) }
   }))
   await ask(ada, 'PUT', `/v1/threads/adas-thread/messages/${adas[0]?.messageId}/rating`, { rating: 1, comment: 'ADAS-COMMENT' })
 
   return {
     routes, ada, strangers, carol: callers['carol@north+reader'], eve: callers['eve@south+reader'], adas, ownThread, ask,
     async snapshot () {
-      const paths = ['/v1/threads', ...adas.flatMap(({ threadId, messageId, runId }) => [
+      const paths = ['/v1/threads', `/v1/runtime-agents/${runtimeAgentId}`, ...adas.flatMap(({ threadId, messageId, runId }) => [
         `/v1/threads/${threadId}`, `/v1/threads/${threadId}/approvals`, `/v1/threads/${threadId}/artifacts`, `/v1/threads/${threadId}/files`, `/v1/threads/${threadId}/messages?include=streaming`, `/v1/threads/${threadId}/usage`, `/v1/threads/${threadId}/messages/${messageId}/siblings`, `/v1/runs/${runId}`
       ])]
       return await Promise.all(paths.map(async (path) => {

@@ -55,7 +55,9 @@ async function startChats (url: string, name: string): Promise<OpenStream[]> {
 }
 
 async function finished (t: Test, chats: readonly OpenStream[]): Promise<void> {
-  await Promise.race([Promise.all(chats.map(({ ended }) => ended)), delay(2 * patienceMs)])
+  const patience = new AbortController()
+  await Promise.race([Promise.all(chats.map(({ ended }) => ended)), delay(2 * patienceMs, patience.signal)])
+  patience.abort()
   t.equal(chats.filter((chat) => chatEnded(chat)).length, chats.length, 'all others finish')
 }
 

@@ -28,6 +28,18 @@ t.test('a second start still has the thread', async (t) => {
   t.strictSame(await getJson(`${second.url}/v1/threads/kept-thread/messages`), kept)
 })
 
+t.test('a second start still has the agents that were made over HTTP, and talks as they do', async (t) => {
+  const config = { agents: [{ key: 'base', abstract: true }, { key: 'other' }], runtimeAgents: { bases: ['base'] }, permissions: { agent: ['allowAll'] } }
+  const options = { cwd: await deployment(t, { 'parley.config.json': JSON.stringify(config) }), env: { OFFLINE_WORD_DELAY_MS: '0' } }
+  const first = await startService(t, options)
+  const { id } = JSON.parse((await post(`${first.url}/v1/runtime-agents`, { base: 'base', name: 'Made' })).body) as { id: string }
+  first.kill('SIGTERM')
+  t.match(await first.exited, { code: 0 })
+  const second = await startService(t, options)
+  t.match(await getJson(`${second.url}/v1/runtime-agents/${id}`), { name: 'Made', problem: null })
+  t.equal((await post(`${second.url}/v1/threads/made-thread/messages`, { text: 'Hi', agentId: id })).status, 200)
+})
+
 t.test('a PostgreSQL that is not there: one line with its address, without its password, and how to start one', async (t) => {
   const ended = await runToEnd(t, { cwd: await deployment(t), env: { DATABASE_URL: 'postgresql://someone:hunter2@127.0.0.1:1/parley' } })
   t.equal(ended.code, 1)

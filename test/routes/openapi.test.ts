@@ -5,6 +5,8 @@ import t, { type Test } from 'tap'
 import { z } from 'zod'
 import { defineArtifact } from '../../src/artifacts/artifact.ts'
 import { defineTool } from '../../src/tools/tool.ts'
+import { allowAll } from '../../src/auth/shipped-permissions.ts'
+import { kitWith } from '../helpers/agents.ts'
 import { startApp, until, type TestApp } from '../helpers/app.ts'
 import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
 import { routesOf, type Route } from '../isolation/routes.ts'
@@ -33,6 +35,7 @@ const publicRoutes = ['GET /health', 'GET /ready', 'GET /metrics', 'GET /openapi
 const table = [
   ...publicRoutes,
   'GET /v1/agents', 'GET /v1/agents/{agentId}', 'GET /v1/agents/{agentId}/tools', 'POST /v1/agents/{agentId}/run', 'POST /v1/agents/{agentId}/ag-ui',
+  'POST /v1/runtime-agents', 'GET /v1/runtime-agents', 'GET /v1/runtime-agents/{runtimeAgentId}', 'PATCH /v1/runtime-agents/{runtimeAgentId}', 'DELETE /v1/runtime-agents/{runtimeAgentId}',
   'POST /v1/threads', 'GET /v1/threads', 'DELETE /v1/threads',
   'GET /v1/threads/{threadId}', 'PATCH /v1/threads/{threadId}', 'DELETE /v1/threads/{threadId}', 'GET /v1/threads/{threadId}/usage',
   'GET /v1/threads/{threadId}/messages', 'POST /v1/threads/{threadId}/messages', 'GET /v1/threads/{threadId}/messages/{messageId}/siblings',
@@ -167,6 +170,13 @@ t.test('what the routes answer is what is described', async (t) => {
   await ask('GET /v1/agents/{agentId}', '/v1/agents/tester')
   await ask('POST /v1/agents/{agentId}/run', '/v1/agents/tester/run', { input: 'Hi', tools: true })
   await ask('POST /v1/agents/{agentId}/ag-ui', '/v1/agents/tester/ag-ui', { threadId: 'thread-of-run', runId: 'run-1', messages: [{ id: 'm1', role: 'user', content: 'Hi' }] })
+  const made = (await ask('POST /v1/runtime-agents', '/v1/runtime-agents', { base: 'tester', name: 'Made' }, 201)).value as unknown as { id: string }
+  await ask('POST /v1/runtime-agents', '/v1/runtime-agents', { base: 'nobody', name: 'Made' }, 400)
+  await ask('GET /v1/runtime-agents', '/v1/runtime-agents')
+  await ask('GET /v1/runtime-agents/{runtimeAgentId}', `/v1/runtime-agents/${made.id}`)
+  await ask('PATCH /v1/runtime-agents/{runtimeAgentId}', `/v1/runtime-agents/${made.id}`, { active: false })
+  await ask('DELETE /v1/runtime-agents/{runtimeAgentId}', `/v1/runtime-agents/${made.id}`, undefined, 204)
+  await ask('DELETE /v1/runtime-agents/{runtimeAgentId}', `/v1/runtime-agents/${made.id}`, undefined, 404)
   await ask('GET /v1/models', '/v1/models')
   await ask('GET /v1/models/{model}', '/v1/models/tester')
   await ask('GET /v1/models/{model}', '/v1/models/nobody', undefined, 404)
@@ -220,7 +230,8 @@ async function describedApp (t: Test, env: Readonly<Record<string, string>> = {}
   const started: TestApp[] = []
   const model = scriptedModel([[...toolCall('c1', 'double', { n: 2 }), ...toolCall('c2', 'artifact_sum', { n: 4 })], ['Four']])
   const double = defineTool({ name: 'double', input: z.object({ n: z.number() }), execute: ({ n }) => n * 2 })
-  const routes = await routesOf(async () => { started.push(await startApp(t, { model, env, agents: [{ key: 'tester', tools: [double], artifacts: [defineArtifact({ name: 'sum', data: z.object({ n: z.number() }) })], fileUpload: true }] })) })
+  const agents = [{ key: 'tester', tools: [double], artifacts: [defineArtifact({ name: 'sum', data: z.object({ n: z.number() }) })], fileUpload: true }]
+  const routes = await routesOf(async () => { started.push(await startApp(t, { model, env, agents, agentKit: kitWith(agents, { model: model.id }), permissions: { agent: [allowAll] } })) })
   const [service] = started
   if (service === undefined) throw new Error('The service did not start')
   const answer = await service.app.inject('/openapi.json')

@@ -78,7 +78,7 @@ export function createFrameWriter ({ initialParts = [], metadata: extra = {}, pr
       case 'subagent-end': return custom('subagent', dataOf(event)) + subagents.end(event)
       case 'snapshot': return partsToEvents(event.parts as MessagePart[], { end: 'open' }).map(frames).join('') // made by an assembler
       case 'usage': case 'message-end': return ''
-      case 'run-completed': return finish('completed', metadata.finishReason ?? 'stop')
+      case 'run-completed': return finish('completed', metadata.finishReason() ?? 'stop')
       case 'run-suspended': return finish('suspended', 'tool-calls', suspension(event))
       case 'run-stopped': return finish('stopped', 'other', profile === 'full' ? { type: 'cancelled' } : undefined)
       case 'run-failed': return fail(event, 'failed')

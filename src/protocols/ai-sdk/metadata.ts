@@ -19,7 +19,7 @@ export interface MetadataCollector {
   observe: (event: RunEvent) => void
   at: (status: string, finishReason: FinishReason) => MessageMetadata & Readonly<Record<string, unknown>>
   /** The model's own, once the message has ended. */
-  readonly finishReason: FinishReason | undefined
+  finishReason: () => FinishReason | undefined
 }
 
 /** Collects what a run's events tell about its message. A run that broke off tells its usage call by call only. */
@@ -32,7 +32,7 @@ export function createMetadata (extra: Readonly<Record<string, unknown>>): Metad
   let total: { finishReason: FinishReason, usage: Usage, costUsd: number | undefined } | undefined
 
   return {
-    get finishReason () { return total?.finishReason },
+    finishReason: () => total?.finishReason,
     observe (event) {
       switch (event.type) {
         case 'message-start':

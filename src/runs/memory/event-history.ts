@@ -8,7 +8,7 @@ interface FoldedDeltas { readonly last: Delta, readonly firstSeq: number, readon
 type Entry = RunEvent | FoldedDeltas
 
 export interface EventHistory {
-  readonly nextSeq: number
+  nextSeq: () => number
   push: (event: RunEvent) => void
   /** Some of the events from `seq` on, within `limit`, at least one; empty when there are none yet. */
   read: (seq: number, limit: ReadLimit) => readonly RunEvent[]
@@ -37,7 +37,7 @@ export function createEventHistory ({ foldAt, maxPiece }: FoldLimits): EventHist
   let recentFrom = 0
 
   return {
-    get nextSeq () { return recentFrom + recent.length },
+    nextSeq: () => recentFrom + recent.length,
     push (event) {
       recent.push(event)
       if (recent.length >= foldAt) foldOlder()

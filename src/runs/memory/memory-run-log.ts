@@ -27,7 +27,7 @@ export function createMemoryRunLog ({ graceMs, foldAt = 256, maxPiece = 16_384, 
       const entry = entryOf(runId)
       const at = now().toISOString()
       for (const body of events) {
-        entry.history.push(stamped(body, entry.history.nextSeq, at))
+        entry.history.push(stamped(body, entry.history.nextSeq(), at))
         if (isTerminal(body)) retire(runId, entry)
       }
       wake(entry)

@@ -11,6 +11,8 @@ for (const path of ['/v1/threads/thread-one/stream', '/api/chat/thread-one/strea
     await until('the answer is there', async () => model.requests.length === 1 && (await fetch(`${url}/v1/threads/thread-one`)).ok)
     const resumed = fetch(url + path).then(read)
     await until('the answer has begun', async () => JSON.stringify(await getJson(`${url}/v1/threads/thread-one/messages?include=streaming`)).includes('Begun'))
+    const head = await fetch(url + path, { method: 'HEAD' })
+    t.strictSame([head.status, head.headers.get('content-type'), await head.text()], [200, 'text/event-stream', ''], 'who asks for headers alone is not kept waiting')
     t.strictSame(Object.keys((await send(url, 'POST', '/v1/threads/thread-one/stop')).json), ['runId'])
     const [first, second] = await Promise.all([asked, resumed])
     t.equal(second.status, 200)

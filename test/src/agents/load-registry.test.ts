@@ -184,6 +184,56 @@ t.test('an integration at a private address is a warning, unless EGRESS_ALLOW na
   t.strictSame((await load(t, files, { EGRESS_ALLOW: 'localhost:8931,10.0.0.0/8' })).warnings, [])
 })
 
+t.test('what runtime agents may be made of is named, or given as it is', async (t) => {
+  const code = await load(t, {
+    'parley.config.ts': `
+      import { defineAgent, defineConfig, defineTool } from 'parley'
+      const base = defineAgent({ key: 'base', abstract: true, aliases: ['old'], tools: ['clock'] })
+      const [clock, lamp] = ['clock', 'lamp'].map((name) => defineTool({ name }))
+      export default defineConfig({ agents: [base, { key: 'a', hidden: true, directAccess: true }], tools: [clock], runtimeAgents: { bases: [base, 'a'], tools: [lamp, 'clock'], models: ['offline'] } })`
+  })
+  const kit = code.agentKit
+  t.strictSame(kit?.bases.map(({ key }) => key), ['base', 'a'])
+  for (const name of ['base', 'old', agentId('base'), agentId('old')]) t.equal(kit?.base(name)?.key, 'base', name)
+  t.equal(kit?.base('clock'), undefined)
+  const settings = { base: 'a', name: 'Made', description: null, instructions: null, model: 'offline:x', tools: ['clock', 'lamp'], suggestions: null, active: true }
+  t.match(kit?.make(settings, { id: '01a23228-06ee-729c-8b98-e346d198cb92', tenantId: 'north' }), { agent: { id: '01a23228-06ee-729c-8b98-e346d198cb92', key: '01a23228-06ee-729c-8b98-e346d198cb92', tenantId: 'north', name: 'Made', model: 'offline', hidden: false, directAccess: false, abstract: false, tools: [{ name: 'clock' }, { name: 'lamp' }] } })
+  t.match(kit?.make({ ...settings, base: 'base' }, { id: 'x', tenantId: 'north' }).issues, [{ path: 'tools.0', message: 'the base has a tool "clock" already' }])
+
+  const yaml = await load(t, { 'parley.config.yaml': 'agents: [{ key: a }]\nruntimeAgents: { bases: [a] }\n' })
+  t.match(yaml.agentKit?.make({ ...settings, model: null }, { id: 'x', tenantId: 'north' }).issues, [{ path: 'tools.0', message: 'there is no tool "clock" for runtime agents; none may be chosen' }, { path: 'tools.1' }])
+  t.equal((await load(t, { 'parley.config.yaml': 'agents: [{ key: a }]\n' })).agentKit, undefined)
+})
+
+t.test('a runtime agent has what its base has where it says nothing, and none of what makes a base what it is', async (t) => {
+  const skill = '---\nname: own\ndescription: All about it.\n---\nDo so.\n'
+  const { agentKit } = await load(t, {
+    'parley.config.ts': `
+      import { defineConfig, defineStepsAgent } from 'parley'
+      export default defineConfig({
+        agents: [
+          { key: 'a', aliases: ['b'], hidden: true, abstract: true, skills: ['own'], maxSteps: 3, meta: { team: 'x' }, memory: 'volatile', suggestions: { count: 1 }, agents: ['m'], budget: { tokens: 5 }, description: 'Of the base' },
+          { key: 'm' },
+          defineStepsAgent({ key: 'steps', initial: () => ({}), steps: [async function * () { yield 'x' }] })
+        ],
+        runtimeAgents: { bases: ['a', 'steps'], tools: [{ kind: 'tool', name: 'lamp', input: { type: 'object' } }] }
+      })`,
+    'own/SKILL.md': skill
+  })
+  const made = (settings: object) => agentKit?.make({ base: 'a', name: 'N', description: null, instructions: null, model: null, tools: [], suggestions: null, active: true, ...settings }, { id: 'made-1', tenantId: 'north' })
+  t.match(made({}), { agent: { aliases: [], maxSteps: 3, meta: { team: 'x' }, memory: 'volatile', suggestions: { count: 1 }, crew: [{ key: 'm' }], budget: { tokens: 5 }, description: 'Of the base', instructions: /^You are a helpful agent\.\n\nAvailable skills/, tools: [{ name: 'read_skill' }, { name: 'read_resource' }] } })
+  t.match(made({ instructions: 'Mine.', suggestions: true, description: '' }), { agent: { instructions: /^Mine\.\n\nAvailable skills/, suggestions: { count: 1 }, description: '' } })
+  t.equal(made({ suggestions: false })?.agent?.suggestions, undefined)
+  t.match(made({ base: 'steps' }), { agent: { pipeline: { kind: 'pipeline' } } })
+  t.match(made({ base: 'steps', tools: ['lamp'] })?.issues, [{ path: 'tools', message: /an agent of steps has none/ }])
+})
+
+t.test('a model that runtime agents may choose, and that a base asks to be known more of, is pointed out', async (t) => {
+  const { warnings } = await load(t, { 'parley.config.yaml': 'agents: [{ key: a, model: gpt-x, budget: { costUsd: 1 } }, { key: b, model: gpt-x }]\nmodels: { gpt-x: { prices: { input: 1, output: 2 } } }\nruntimeAgents: { bases: [a, b], models: [gpt-x, offline] }\n' }, { OPENAI_API_KEY: 'key' })
+  t.match(warnings, [/^parley\.config\.yaml: runtimeAgents: base "a" with the model "offline": budget: nothing is known of the price/])
+  t.equal(warnings.length, 1)
+})
+
 const mistakes: readonly { name: string, files: Files, env?: Files, lines: readonly (string | RegExp)[] }[] = [
   {
     name: 'wrong values and unknown attributes',
@@ -228,6 +278,36 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
       /agent "c": toolArtifacts\.x\.build: expected a function/,
       /agent "d": suggestions\.count: /, /agent "e": suggestions\.model: /
     ]
+  },
+  {
+    name: 'what is no setting of runtime agents',
+    files: { 'parley.config.yaml': 'agents: [{ key: a }]\nruntimeAgents: { bases: [a], tool: [] }\n' },
+    lines: ['parley.config.yaml: runtimeAgents: unknown attribute "tool". Did you mean "tools"?']
+  },
+  {
+    name: 'bases, tools and models of runtime agents that are not there',
+    files: {
+      'parley.config.ts': `
+        import { defineTool } from 'parley'
+        const [clock, other] = ['clock', 'clock'].map((name) => defineTool({ name }))
+        export default {
+          agents: [{ key: 'a', aliases: ['a.old'] }, { key: 'base', abstract: true, agents: ['nobody'] }, { key: 'faulty', maxSteps: 0 }],
+          tools: [clock],
+          runtimeAgents: { bases: ['a', 'bse', 'a.old', 'base', 'faulty', 7], tools: ['clok', other, 'clock', clock, { kind: 'tool', name: '' }], models: ['offline', 'nowhere:x', 'offline:y'] }
+        }`
+    },
+    lines: [
+      /agent "faulty": maxSteps/,
+      'parley.config.ts: runtimeAgents.bases[1]: no agent "bse" in this configuration. Did you mean "base"?', 'parley.config.ts: runtimeAgents.bases[2]: "a.old" is listed twice',
+      'parley.config.ts: runtimeAgents.bases[3]: agents[0]: no agent "nobody" in this configuration.', 'parley.config.ts: runtimeAgents.bases[5]: expected an agent of this configuration, or the key of one',
+      'parley.config.ts: runtimeAgents.tools[0]: unknown tool "clok". Did you mean "clock"?', 'parley.config.ts: runtimeAgents.tools[1]: "tools" has another tool named "clock"', 'parley.config.ts: runtimeAgents.tools[3]: a second tool named "clock"', 'parley.config.ts: runtimeAgents.tools[4]: a tool needs a name',
+      /runtimeAgents\.models\[1\]: There is no model provider "nowhere"/, 'parley.config.ts: runtimeAgents.models[2]: a second entry for the model "offline"'
+    ]
+  },
+  {
+    name: 'runtime agents without a base',
+    files: { 'parley.config.yaml': 'agents: [{ key: a }]\nruntimeAgents: { tools: clock, bases: [] }\n' },
+    lines: ['parley.config.yaml: runtimeAgents: bases: expected at least one agent, or its key', 'parley.config.yaml: runtimeAgents: tools: expected a list of tools, or of their names']
   },
   {
     name: 'duplicate keys, in one file or in two',

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { closeParts, createAssembler, isUnanswered } from '../../../src/messages/assembler.ts'
+import { createAssembler } from '../../../src/messages/assembler.ts'
+import { closeParts, isUnanswered } from '../../../src/messages/close-parts.ts'
 import { toModelMessages } from '../../../src/messages/history.ts'
 import { messagePartSchema, type MessagePart } from '../../../src/messages/parts.ts'
 import { validateMessages } from '../../helpers/ai-clients.ts'

@@ -176,7 +176,7 @@ function create (t: Test, graceMs = 60_000) {
   return { registry: createRunRegistry({ runLog, log, graceMs }), log }
 }
 
-type Spec = Omit<RunSpec, 'runId'>
+type Spec = RunSpec
 
 function spec (fields: Partial<Spec>): Spec {
   return { principal: alice, threadId: 'thread-1', messageId: 'answer-1', onDisconnect: 'continue', initialParts: [], events: () => play([started], [completed]), ...fields }

@@ -10,7 +10,7 @@ t.test('however it was folded, reading from any position with any limit gives th
   for (let seed = 1; seed <= 30; seed++) {
     const events = stamped(randomDeltas(seeded(seed), 200))
     const history = historyOf(events)
-    t.equal(history.nextSeq, events.length)
+    t.equal(history.nextSeq(), events.length)
     for (let seq = 0; seq <= events.length; seq++) {
       const read = readFrom(history, seq, { maxEvents: 1 + (seq % 9), maxCharacters: 1 + (seq % 120) })
       if (textOf(read) !== textOf(events.slice(seq))) t.fail(`seed ${seed}, from ${seq}`)
@@ -50,7 +50,7 @@ t.test('a piece is of bounded size, and so is what one read gives', async (t) =>
 t.test('beyond the end there is nothing yet', async (t) => {
   const history = createEventHistory(limits)
   t.strictSame(history.read(0, { maxEvents: 10, maxCharacters: 10 }), [])
-  t.equal(history.nextSeq, 0)
+  t.equal(history.nextSeq(), 0)
 })
 
 function historyOf (events: readonly RunEvent[]): EventHistory {
