@@ -68,6 +68,7 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
       metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
       history: context.history,
       attachments: context.attachments,
+      files: context.files,
       memory: memories.ofTurn(agent, {
         thread: { principal: asOwner(principal), agentId: agent.id, threadId }, answerId: messageId,
         path: decision.context.map(({ id }) => id), stored: splitAtQuestion(context.history).earlier
