@@ -21,7 +21,7 @@ export const questionExample = {
 
 export const answerExample = {
   id: answerId, role: 'assistant',
-  metadata: { createdAt, status: 'completed', finishReason: 'stop', usage, model: 'openai:gpt-4.1-mini', threadId, runId, siblings: 1 },
+  metadata: { createdAt, status: 'completed', finishReason: 'stop', usage, processingMs: 1_840, model: 'openai:gpt-4.1-mini', threadId, runId, siblings: 1 },
   parts: [{ type: 'step-start' }, { type: 'text', text: 'At ten.', state: 'done' }]
 }
 

@@ -51,6 +51,7 @@ export const messageShape = named('Message', z.object({
     finishReason: finishReasonSchema.optional(),
     usage: usageShape.optional(),
     costUsd: z.number().optional(),
+    processingMs: z.number().int().optional().describe('How long it took to make the answer, in milliseconds, without the time it waited for somebody'),
     model: z.string().optional(),
     threadId: z.string(),
     runId: z.string().optional(),

@@ -6,11 +6,11 @@ import { protocolNames, wireProfiles } from '../messages/wire.ts'
 import { isZod } from '../tools/schema.ts'
 import { budgetSchema } from './budget.ts'
 import { compactionSchema } from './compaction-policy.ts'
-import type { AfterToolHook, BeforeModelHook, BeforeToolHook, FinishHook, RequiredToolsHook, SystemPromptHook, TitlePromptHook, ToolChoiceHook, ToolsHook, UsageHook } from './hooks.ts'
+import type { AfterToolHook, AttachmentToolsHook, BeforeModelHook, BeforeToolHook, FinishHook, RequiredToolsHook, SystemPromptHook, TitlePromptHook, ToolChoiceHook, ToolsHook, UsageHook } from './hooks.ts'
 import type { StopCondition } from './stop-when.ts'
 import type { AttachedFile } from '../messages/attachment.ts'
 import type { JsonSchema, ToolChoice } from '../models/model.ts'
-import type { Tool, ToolContext } from '../tools/tool.ts'
+import { isTool, type Tool, type ToolContext } from '../tools/tool.ts'
 import { crewEntrySchema, type CrewMember } from './crew.ts'
 import { storageSchema } from './storage-choice.ts'
 import { suggestionsSchema } from './suggestion-policy.ts'
@@ -28,7 +28,7 @@ type PolicyVerdict = boolean | { readonly approved: boolean, readonly reason?: s
 
 const callable = <F>(what: string) => z.custom<F>((value) => typeof value === 'function', `expected ${what}`)
 const hook = <F>() => callable<F>('a function').optional()
-const tool = z.custom<Tool>((value) => typeof value === 'object' && value !== null && (value as Partial<Tool>).kind === 'tool', 'expected a tool made by defineTool')
+const tool = z.custom<Tool>(isTool, 'expected a tool made by defineTool')
 const schema = z.custom<z.ZodType | JsonSchema>((value) => isZod(value) || (typeof value === 'object' && value !== null && !Array.isArray(value)), 'expected a zod schema or a JSON schema')
 const stopCondition = callable<StopCondition>('a condition such as stepCountIs(5), or a function')
 const positive = z.number().int().positive()
@@ -99,6 +99,7 @@ export const agentSchema = z.strictObject({
   fileUpload: z.boolean().default(false),
   vision: z.boolean().default(false),
   formatAttachment: hook<(file: AttachedFile, description: string) => string | Promise<string>>(),
+  attachmentTools: hook<AttachmentToolsHook>(),
   maxSteps: positive.optional(),
   maxToolCalls: positive.nullable().optional(),
   toolChoice: z.union([toolChoiceSchema, callable<ToolChoiceHook>('a function')]).default('auto'),

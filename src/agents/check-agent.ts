@@ -42,8 +42,8 @@ export function checkAgent ({ value, places }: Entry, { tools, integrations, fac
   const connected = resolveIntegrations(data.integrations, integrations)
   const listed = withArtifacts(withSkillTools(resolveTools(data.tools, tools), skills), data)
   // Tools that could not be read, or come when a run starts, may have any name.
-  const isRead = !(['tools', 'integrations', 'artifacts'] as const).some((name) => wrong.has(name))
-  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && isRead }
+  const isRead = !(['tools', 'integrations', 'artifacts', 'attachmentTools'] as const).some((name) => wrong.has(name))
+  const own = { ...listed, complete: listed.complete && data.integrations.length === 0 && data.attachmentTools === undefined && isRead }
   const format = data.responseFormat === undefined ? undefined : schemaProblem(data.responseFormat)
   const model = resolveModel(data.model)
   const fallbacks = data.fallbackModels.map(resolveModel)

@@ -2,7 +2,7 @@ import type { Agent } from './agent.ts'
 import type { CrewMember } from './crew.ts'
 import type { AgentRegistry } from './registry.ts'
 
-export interface Member { readonly agent: Agent, readonly mode: CrewMember['mode'] }
+export interface Member extends Omit<CrewMember, 'key'> { readonly agent: Agent }
 
 export interface CrewPlace {
   /** The ids of the agents that lead to this one. */
@@ -17,11 +17,11 @@ export function membersFor (agent: Agent, { above, agents, mayView }: CrewPlace)
   const blocked = new Set([...above, agent.id])
   const members = new Map<string, Member>()
   const waiting: Agent[] = []
-  for (const { key, mode } of agent.crew) {
+  for (const { key, ...entry } of agent.crew) {
     const member = agents.find(key)
     if (member === undefined || members.has(member.id) || !mayView(member)) continue
     if (blocked.has(member.id)) waiting.push(member)
-    else members.set(member.id, { agent: member, mode })
+    else members.set(member.id, { agent: member, ...entry })
   }
   return { members: [...members.values()], waiting }
 }

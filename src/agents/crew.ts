@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Agent } from './agent.ts'
+import { metadataSchema, type Metadata } from './metadata.ts'
 import { didYouMean } from './suggest.ts'
 
 /** A member by its key, alias or id, or as the defined agent itself. */
@@ -10,18 +11,22 @@ const memberSchema = z.union([
 
 export const crewEntrySchema = z.union([
   memberSchema,
-  z.strictObject({ agent: memberSchema, mode: z.enum(['request', 'handover']).default('request') })
-], 'expected an agent, the key of one, or { agent, mode }')
+  z.strictObject({ agent: memberSchema, mode: z.enum(['request', 'handover']).default('request'), metadata: metadataSchema.optional() })
+], 'expected an agent, the key of one, or { agent, mode, metadata }')
 
 export interface CrewMember {
   readonly key: string
   /** `request`: its report comes back. `handover`: it answers the user. */
   readonly mode: 'request' | 'handover'
+  /** For it and everything below it, over what it inherits. */
+  readonly metadata?: Metadata
 }
 
 export function crewMember (entry: z.output<typeof crewEntrySchema>): CrewMember {
   if (typeof entry === 'string') return { key: entry, mode: 'request' }
-  return 'agent' in entry ? { key: keyOf(entry.agent), mode: entry.mode } : { key: entry.key, mode: 'request' }
+  if (!('agent' in entry)) return { key: entry.key, mode: 'request' }
+  const { agent, mode, metadata } = entry
+  return { key: keyOf(agent), mode, ...(metadata === undefined ? {} : { metadata }) }
 }
 
 /** What is wrong with an agent's crew, once all agents are known. `faulty` are the keys of those that are reported anyway. */

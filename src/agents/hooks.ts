@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { FinishReason } from '../events/run-event.ts'
 import type { Usage } from '../events/usage.ts'
+import type { AttachedFile } from '../messages/attachment.ts'
 import type { ModelMessage, ModelRequest, ToolChoice } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 
@@ -18,6 +19,13 @@ export type SystemPromptHook = (context: HookContext, instructions: string) => s
  * run has no tools, and its user is told that they are not available.
  */
 export type ToolsHook = (context: HookContext, tools: readonly Tool[]) => readonly Tool[] | Promise<readonly Tool[]>
+
+/**
+ * Further tools of a run, for the files its agent sees, in the order of the conversation; asked once when the run begins, and
+ * not where there are no files. Given our own tools for files. Where it throws the run has none of these, and its user is
+ * told so.
+ */
+export type AttachmentToolsHook = (files: readonly AttachedFile[], context: HookContext, tools: readonly Tool[]) => readonly Tool[] | Promise<readonly Tool[]>
 
 /** Further tools that must be called before the run may end, for one turn. Given the agent's `requiredTools`, which count anyway. */
 export type RequiredToolsHook = (messages: readonly ModelMessage[], requiredTools: readonly string[]) => readonly string[]

@@ -12,10 +12,10 @@ import { searchable } from './text.ts'
 /** The run is no longer the caller's: undoes the transaction. */
 class StaleRun extends Error {}
 
-// Three arguments a run, far below what one statement may have.
+// Four arguments a run, far below what one statement may have.
 const maxCheckpointsPerStatement = 1_024
 
-const noCheckpoint = sql`(${null}, ${null}, ${null})`
+const noCheckpoint = sql`(${null}, ${null}, ${null}, ${null})`
 
 export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'checkpoint' | 'finish' | 'interrupt'> {
   function ending (work: (tx: Executor) => Promise<void>): Promise<boolean> {
@@ -67,8 +67,8 @@ export function createEndOfRun ({ driver }: StoreContext): Pick<TurnStore, 'chec
  */
 function saveParts (tx: Executor, holder: string, checkpoints: readonly Checkpoint[]): Promise<{ runId: string }[]> {
   if (checkpoints.length === 0) return Promise.resolve([])
-  const rows = toPowerOfTwo(checkpoints.map(({ runId, messageId, parts }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)})`))
-  return tx.query<{ runId: string }>(sql`UPDATE "Message" SET parts = saved.column3
+  const rows = toPowerOfTwo(checkpoints.map(({ runId, messageId, parts, processingMs }) => sql`(${runId}, ${messageId}, ${JSON.stringify(parts)}, ${processingMs})`))
+  return tx.query<{ runId: string }>(sql`UPDATE "Message" SET parts = saved.column3, "processingMs" = CAST(saved.column4 AS INTEGER)
     FROM (VALUES ${join(rows)}) AS saved JOIN "Run" r ON r.id = saved.column1
     WHERE r.holder = ${holder} AND r.status = 'running' AND "Message"."threadKey" = r."threadKey" AND "Message".id = saved.column2 AND "Message"."runId" = r.id
       AND "Message".status = 'streaming'
@@ -99,7 +99,8 @@ async function closeRun (tx: Executor, { threadKey, holder, end, now }: { thread
 
 async function completeMessage (tx: Executor, threadKey: string, end: TurnEnd, now: Date): Promise<void> {
   await tx.execute(sql`UPDATE "Message" SET status = ${end.messageStatus}, ${partsColumns(end.parts)}, "finishReason" = ${end.finishReason ?? null},
-    usage = ${JSON.stringify(end.usage)}, "costUsd" = ${end.costUsd ?? null}, "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null}, "completedAt" = ${now}
+    usage = ${JSON.stringify(end.usage)}, "costUsd" = ${end.costUsd ?? null}, "processingMs" = ${end.processingMs ?? null},
+    "errorCode" = ${end.errorCode ?? null}, "errorRef" = ${end.errorRef ?? null}, "completedAt" = ${now}
     WHERE "threadKey" = ${threadKey} AND id = ${end.messageId}`)
   await insertArtifacts(tx, { threadKey, ...end }, end.parts, now)
 }

@@ -21,9 +21,9 @@ export type ThreadRow = Omit<StoredThread, 'titleSearch'>
 export const threadColumns = columnsOf<ThreadRow>('t', ['key', 'id', 'tenantId', 'ownerId', 'agentId', 'title', 'metadata', 'archived', 'headId',
   'lastPosition', 'messageCount', 'createdAt', 'updatedAt', 'lastMessageAt', 'activeAt'])
 export const messageColumns = columnsOf<MessageRow>('m', ['threadKey', 'id', 'clientId', 'parentId', 'position', 'role', 'parts', 'status', 'runId', 'model',
-  'finishReason', 'usage', 'costUsd', 'errorCode', 'errorRef', 'startedAt', 'completedAt', 'createdAt', 'deletedAt'])
+  'finishReason', 'usage', 'costUsd', 'processingMs', 'errorCode', 'errorRef', 'startedAt', 'completedAt', 'createdAt', 'deletedAt'])
 // A page of history has no more columns than it shows: each costs on every row.
-export const shownColumns = columnsOf<ShownRow>('m', ['id', 'clientId', 'position', 'role', 'parts', 'status', 'runId', 'model', 'finishReason', 'usage', 'costUsd', 'createdAt'])
+export const shownColumns = columnsOf<ShownRow>('m', ['id', 'clientId', 'position', 'role', 'parts', 'status', 'runId', 'model', 'finishReason', 'usage', 'costUsd', 'processingMs', 'createdAt'])
 export const runColumns = columnsOf<RunRow>('r', ['id', 'threadKey', 'messageId', 'agentId', 'status', 'activeThreadKey', 'holder', 'leaseUntil', 'errorCode',
   'errorRef', 'createdAt', 'endedAt'])
 
@@ -85,6 +85,7 @@ function toShown (row: ShownRow): ShownMessage {
     finishReason: (row.finishReason ?? undefined) as FinishReason | undefined,
     usage: row.usage === null ? undefined : JSON.parse(row.usage) as Usage,
     costUsd: row.costUsd ?? undefined,
+    processingMs: row.processingMs ?? undefined,
     createdAt: row.createdAt
   }
 }

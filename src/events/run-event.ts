@@ -17,6 +17,8 @@ export type AgentPath = z.output<typeof agentPathSchema>
 /** Notes of a model's provider, by its name. They travel with what they belong to and are read by nobody else. */
 const providerMetadata = z.record(z.string(), z.record(z.string(), z.unknown()))
 const failure = { code: errorCode, message: z.string(), retryable: z.boolean(), ref: z.string() }
+/** How long the message was worked on, in milliseconds; absent where it is not known. */
+const processingMs = z.number().int().nonnegative().optional()
 
 /** Every event as the run loop yields it; the run log adds `seq` and `at`. Field meanings: docs/events.md. */
 const bodies = [
@@ -48,11 +50,11 @@ const bodies = [
   event('subagent-end', { frameId: z.string(), name: z.string(), status: z.string(), text: z.string(), reasoning: z.string() }),
   event('usage', { model: z.string(), buckets: usageSchema, costUsd: z.number().optional(), estimated: z.boolean().optional() }),
   event('message-end', { finishReason: finishReasonSchema, usage: usageSchema, costUsd: z.number().optional() }),
-  event('run-completed', {}),
-  event('run-suspended', { approvals: z.array(z.string()), pendingCalls: z.array(z.string()) }),
-  event('run-stopped', { reason: z.string() }),
-  event('run-failed', failure),
-  event('run-interrupted', failure),
+  event('run-completed', { processingMs }),
+  event('run-suspended', { approvals: z.array(z.string()), pendingCalls: z.array(z.string()), processingMs }),
+  event('run-stopped', { reason: z.string(), processingMs }),
+  event('run-failed', { ...failure, processingMs }),
+  event('run-interrupted', { ...failure, processingMs }),
   event('snapshot', { parts: z.array(json) })
 ] as const
 

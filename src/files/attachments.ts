@@ -1,7 +1,7 @@
 import type { Agent } from '../agents/agent.ts'
 import type { Principal } from '../auth/principal.ts'
 import { invalidRequest } from '../errors.ts'
-import { attachedId, type Attachment } from '../messages/attachment.ts'
+import { attachedId, type AttachedFile, type Attachment } from '../messages/attachment.ts'
 import type { MessagePart } from '../messages/parts.ts'
 import { delay } from '../streams/abort.ts'
 import { describeAttachment } from './describe-attachment.ts'
@@ -30,7 +30,7 @@ export interface Attachments {
    * that are still being read. Throws invalid_request for a URL that is none of ours: it is never fetched.
    */
   resolve: (principal: Principal, threadId: string, parts: readonly MessagePart[], baseUrl: string | undefined) => Promise<ResolvedParts>
-  /** What the model is given of each file, by file id. Does not throw: what cannot be had is said to be missing. */
+  /** What the model is given of each file, by file id, in the order of the messages. Does not throw: what cannot be had is said to be missing. */
   contextFor: (query: AttachmentQuery) => Promise<ReadonlyMap<string, Attachment>>
 }
 
@@ -73,8 +73,8 @@ export function createAttachments ({ store, storage, inlineTextChars, log }: Att
       const shown = new Set(agent.vision ? idsIn(messages.slice(newest, newest + 1)) : [])
       if (ids.length === 0) return new Map()
       try {
-        const files = await store.findMany(principal, threadId, ids)
-        return new Map(await Promise.all(files.map(async (file) => [file.id, await attachmentOf(file, agent, shown.has(file.id))] as const)))
+        const files = new Map((await store.findMany(principal, threadId, ids)).map((file) => [file.id, file]))
+        return new Map(await Promise.all(ids.flatMap((id) => files.get(id) ?? []).map(async (file) => [file.id, await attachmentOf(file, agent, shown.has(file.id))] as const)))
       } catch (error) {
         log.warn({ err: error, threadId }, 'attachments are not available')
         return new Map()
@@ -93,19 +93,21 @@ export function createAttachments ({ store, storage, inlineTextChars, log }: Att
     }
   }
 
-  async function attachmentOf (file: StoredFile, agent: Agent, show: boolean): Promise<Attachment> {
-    const image = show && file.status === 'completed' && file.kind === 'image' ? await readImage(file) : undefined
-    const text = file.status === 'completed' && file.kind !== 'image' ? await readText(file) : undefined
-    const described = describeAttachment(file, { text, isShown: image !== undefined })
-    return { text: await formatted(file, agent, text, described), ...(image === undefined ? {} : { image }) }
+  async function attachmentOf (stored: StoredFile, agent: Agent, show: boolean): Promise<Attachment> {
+    const { id, name, mediaType, size, status, kind } = stored
+    const image = show && status === 'completed' && kind === 'image' ? await readImage(stored) : undefined
+    const text = status === 'completed' && kind !== 'image' ? await readText(stored) : undefined
+    const file = { id, name, mediaType, size, status, text }
+    const described = describeAttachment(stored, { text, isShown: image !== undefined })
+    return { file, text: await formatted(file, agent, described), ...(image === undefined ? {} : { image }) }
   }
 
-  async function formatted ({ id, name, mediaType, size, status }: StoredFile, { formatAttachment }: Agent, text: string | undefined, described: string): Promise<string> {
+  async function formatted (file: AttachedFile, { formatAttachment }: Agent, described: string): Promise<string> {
     if (formatAttachment === undefined) return described
     try {
-      return await formatAttachment({ id, name, mediaType, size, status, text }, described)
+      return await formatAttachment(file, described)
     } catch (error) {
-      log.warn({ err: error, fileId: id }, "the agent's formatAttachment failed")
+      log.warn({ err: error, fileId: file.id }, "the agent's formatAttachment failed")
       return described
     }
   }

@@ -2,7 +2,7 @@ import { isProvablyDead } from '../runs/holder.ts'
 import { textKey, UnreadableFile, type FileFault } from './file.ts'
 import type { FileStorage } from './file-storage.ts'
 import type { Claim, FileOutcome, FileStore, WaitingFile } from './file-store.ts'
-import { readFile } from './read-file.ts'
+import type { FileReader } from './file-reader.ts'
 
 export interface FileJobs {
   /** Sees to a file as soon as there is room. */
@@ -16,6 +16,7 @@ export interface FileJobs {
 export interface FileJobsOptions {
   readonly store: FileStore
   readonly storage: FileStorage
+  readonly reader: Pick<FileReader, 'read'>
   readonly holder: string
   readonly newId: () => string
   readonly concurrency: number
@@ -28,7 +29,7 @@ const sweepLimit = 500
 
 /** Reads files beside the requests that brought them, a few at a time. */
 export function createFileJobs (options: FileJobsOptions): FileJobs {
-  const { store, storage, holder, newId, concurrency, log } = options
+  const { store, storage, reader, holder, newId, concurrency, log } = options
   const queue: Array<{ readonly id: string, readonly deadHolder: string | undefined }> = []
   const queued = new Set<string>()
   const running = new Set<Promise<void>>()
@@ -71,11 +72,11 @@ export function createFileJobs (options: FileJobsOptions): FileJobs {
     try {
       const bytes = await storage.read(file.storageKey)
       if (bytes === undefined) return failed({ code: 'processing_failed', message: 'The content of the file is gone. Upload it again.' })
-      const result = readFile(bytes, file)
+      const read = await reader.read(bytes, file)
       await store.setStep(claim, 'storing')
-      if (result.kind === 'text') await storage.write(textKey(file.storageKey), Buffer.from(result.text))
-      else await storage.write(file.storageKey, result.bytes)
-      return { status: 'completed', facts: result.facts, ...(result.kind === 'image' ? { size: result.bytes.length } : {}) }
+      const isImage = file.kind === 'image'
+      await storage.write(isImage ? file.storageKey : textKey(file.storageKey), read.bytes)
+      return { status: 'completed', facts: read.facts, ...(isImage ? { size: read.bytes.length } : {}) }
     } catch (error) {
       if (error instanceof UnreadableFile) return failed(error.fault)
       log.error({ err: error, fileId: file.id }, 'reading a file failed')

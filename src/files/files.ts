@@ -6,6 +6,7 @@ import type { ThreadStore } from '../threads/thread-store.ts'
 import { allowedTypes, type AcceptedType } from './accepted-types.ts'
 import { createAttachments, type Attachments } from './attachments.ts'
 import { createFileCleanup, type FileCleanup } from './file-cleanup.ts'
+import { createFileReader } from './file-reader.ts'
 import { createFileJobs } from './file-jobs.ts'
 import { createFileService, type FileService } from './file-service.ts'
 import type { FileStore } from './file-store.ts'
@@ -44,7 +45,8 @@ const cleanEveryMs = 3_600_000
 export function openFiles ({ config, agents, access, database, holder, newId, log }: FilesOptions): Files {
   const { files: store, threads } = database
   const storage = createLocalStorage({ folder: join(config.dataDir, 'files'), holder, newId })
-  const jobs = createFileJobs({ store, storage, holder, newId, concurrency, log })
+  const reader = createFileReader()
+  const jobs = createFileJobs({ store, storage, reader, holder, newId, concurrency, log })
   const cleanup = createFileCleanup({ store, storage, log })
   const limits = { maxBytes: config.maxUploadBytes, maxFiles: config.maxUploadFiles, allowed: allowed(config.allowedFiles) }
   const timers: NodeJS.Timeout[] = []
@@ -67,6 +69,7 @@ export function openFiles ({ config, agents, access, database, holder, newId, lo
     close: async () => {
       for (const timer of timers) clearInterval(timer)
       await jobs.close()
+      await reader.close()
     }
   }
 }

@@ -1,3 +1,5 @@
+import { assertPartsAreFew } from './image-parts.ts'
+
 export interface JpegSegment {
   readonly marker: number
   /** Without marker and length. */
@@ -11,7 +13,7 @@ const startOfScan = 0xda
 
 /**
  * The segments of a JPEG before its image data, the start of which is the last one; undefined where there is none, or
- * where the file ends before the image does.
+ * where the file ends before the image does. Throws UnreadableFile for too many.
  */
 export function jpegSegments (bytes: Buffer): readonly JpegSegment[] | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return undefined
@@ -24,6 +26,7 @@ export function jpegSegments (bytes: Buffer): readonly JpegSegment[] | undefined
     const end = at + 2 + bytes.readUInt16BE(at + 2)
     if (end > bytes.length || end < at + 4) return undefined
     segments.push({ marker, data: bytes.subarray(at + 4, end), start: at, end })
+    assertPartsAreFew(segments)
     if (marker === startOfScan) return hasEnd(bytes, end) ? segments : undefined
     at = end
   }

@@ -1,16 +1,16 @@
 /**
  * Where a text stops being JSON (RFC 8259); undefined where it is JSON. It builds nothing, so that a file of any shape
- * costs no more memory than its brackets, and no number is touched.
+ * costs no more memory than a byte for each bracket, outside of the heap, and no number is touched.
  */
 export function jsonFault (text: string): number | undefined {
-  const open: Array<'{' | '['> = []
+  const open = createBrackets()
   let wants: 'value' | 'first-item' | 'key' | 'first-key' | 'end' = 'value'
   let at = pastBlanks(text, 0)
 
   for (;;) {
     const char = text[at]
     if (wants === 'end') {
-      const outer = open.at(-1)
+      const outer = open.innermost()
       if (outer === undefined) return at === text.length ? undefined : at
       if (char === ',') wants = outer === '{' ? 'key' : 'value'
       else if (char === closing[outer]) open.pop()
@@ -44,6 +44,27 @@ export function jsonFault (text: string): number | undefined {
 type Past = number | { readonly fault: number }
 
 const closing = { '{': '}', '[': ']' } as const
+
+/** The brackets that are open, the innermost last. */
+function createBrackets () {
+  // Few at first: a file of lines has a value on each of millions.
+  let bytes: Uint8Array | undefined
+  let depth = 0
+
+  return {
+    push (bracket: '{' | '['): void {
+      bytes ??= new Uint8Array(32)
+      if (depth === bytes.length) {
+        const larger = new Uint8Array(depth * 2)
+        larger.set(bytes)
+        bytes = larger
+      }
+      bytes[depth++] = bracket === '{' ? 1 : 0
+    },
+    pop (): void { depth-- },
+    innermost: (): '{' | '[' | undefined => depth === 0 ? undefined : bytes?.[depth - 1] === 1 ? '{' : '['
+  }
+}
 
 function pastBlanks (text: string, from: number): number {
   let at = from

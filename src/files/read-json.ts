@@ -1,7 +1,6 @@
 import { UnreadableFile, type FileFacts } from './file.ts'
 import { jsonFault } from './json-syntax.ts'
-
-const lineEnd = /\r\n|\r|\n/
+import { lineEnds, linesOf } from './lines.ts'
 
 /**
  * Checks JSON without keeping what it says: the text itself is what is stored, so that no number loses its digits. Lines
@@ -12,7 +11,7 @@ export function jsonFacts (text: string): FileFacts {
   if (fault === undefined) return {}
   const { faultyLine, records } = recordsIn(text)
   if (faultyLine === undefined && records > 1) return { records, note: 'The file has one JSON value on each line, not one for all.' }
-  throw new UnreadableFile('invalid_json', `The file is not valid JSON: there is a fault in line ${text.slice(0, fault).split(lineEnd).length}.`)
+  throw new UnreadableFile('invalid_json', `The file is not valid JSON: there is a fault in line ${lineEnds(text, fault) + 1}.`)
 }
 
 /** One JSON value on each line; blank lines do not count. */
@@ -24,9 +23,11 @@ export function jsonlFacts (text: string): FileFacts {
 
 function recordsIn (text: string): { faultyLine: number | undefined, records: number } {
   let records = 0
-  for (const [index, line] of text.split(lineEnd).entries()) {
+  let number = 0
+  for (const line of linesOf(text)) {
+    number++
     if (line.trim() === '') continue
-    if (jsonFault(line) !== undefined) return { faultyLine: index + 1, records }
+    if (jsonFault(line) !== undefined) return { faultyLine: number, records }
     records++
   }
   return { faultyLine: undefined, records }

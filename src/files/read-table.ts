@@ -4,6 +4,8 @@ const delimiters = [',', ';', '\t', '|'] as const
 // Rows that are looked at to find the delimiter.
 const sampleRows = 20
 const sampleCharacters = 65_536
+// Of each row; a line of nothing but delimiters has millions.
+const keptFields = 200
 
 /**
  * What a table of separated values holds: the names of its columns, and how many rows follow them. Quoted fields may
@@ -11,15 +13,15 @@ const sampleCharacters = 65_536
  */
 export function tableFacts (text: string, mediaType: string): FileFacts {
   const delimiter = mediaType === 'text/tab-separated-values' ? '\t' : delimiterOf(text)
-  let columns: readonly string[] = []
+  let header: Row = { length: 0, fields: [] }
   let rows = -1
   let uneven = 0
   for (const row of rowsOf(text, delimiter)) {
-    if (rows++ === -1) columns = row.map((field) => field.trim())
-    else if (row.length !== columns.length) uneven++
+    if (rows++ === -1) header = row
+    else if (row.length !== header.length) uneven++
   }
   const note = uneven === 0 ? {} : { note: `${uneven} of ${rows} rows have another number of fields than the header.` }
-  return { rows: Math.max(rows, 0), columns: columns.slice(0, 200).map((column) => column.slice(0, 200)), delimiter, ...note }
+  return { rows: Math.max(rows, 0), columns: header.fields.map((column) => column.trim().slice(0, 200)), delimiter, ...note }
 }
 
 /** The one that gives the most fields in all of the first rows. */
@@ -37,31 +39,64 @@ function delimiterOf (text: string): string {
   return scores.reduce((best, score) => score.least > best.least ? score : best).delimiter
 }
 
-/** Rows that are not blank. */
-function * rowsOf (text: string, delimiter: string): Generator<string[], void> {
-  let row: string[] = []
+interface Row {
+  /** How many fields it has, of which the first are kept. */
+  readonly length: number
+  readonly fields: readonly string[]
+}
+
+/** Rows that are not blank. Runs of plain characters are taken as they are, so that a field of any length is cheap. */
+function * rowsOf (text: string, delimiter: string): Generator<Row, void> {
+  const special = new RegExp(`["\\r\\n${delimiter}]`, 'g')
+  let fields: string[] = []
+  let length = 0
   let field = ''
-  let quoted = false
-  for (let index = 0; index < text.length; index++) {
-    const char = text[index]
-    if (quoted) {
-      if (char !== '"') field += char
-      else if (text[index + 1] === '"') { field += '"'; index++ } else quoted = false
-    } else if (char === '"' && field === '') {
-      quoted = true
-    } else if (char === delimiter) {
-      row.push(field)
-      field = ''
-    } else if (char === '\n' || char === '\r') {
-      if (char === '\r' && text[index + 1] === '\n') index++
-      row.push(field)
-      if (row.length > 1 || field.trim() !== '') yield row
-      row = []
-      field = ''
-    } else {
+  let at = 0
+
+  while (at < text.length) {
+    special.lastIndex = at
+    const next = special.exec(text)?.index ?? text.length
+    field += text.slice(at, next)
+    const char = text[next]
+    at = next + 1
+    if (char === '"' && field === '') {
+      const quoted = quotedField(text, at)
+      field = quoted.value
+      at = quoted.end
+    } else if (char === '"') {
       field += char
+    } else if (char !== undefined) {
+      endField()
+      if (char === delimiter) continue
+      if (char === '\r' && text[at] === '\n') at++
+      yield * ended()
     }
   }
-  row.push(field)
-  if (row.length > 1 || field.trim() !== '') yield row
+  endField()
+  yield * ended()
+
+  function endField (): void {
+    if (fields.length < keptFields) fields.push(field)
+    length++
+    field = ''
+  }
+
+  function * ended (): Generator<Row, void> {
+    if (length > 1 || fields[0]?.trim() !== '') yield { length, fields }
+    fields = []
+    length = 0
+  }
+}
+
+/** From behind the opening quote to behind the closing one, or to the end of the text. */
+function quotedField (text: string, from: number): { readonly value: string, readonly end: number } {
+  let value = ''
+  for (let at = from; ;) {
+    const quote = text.indexOf('"', at)
+    if (quote === -1) return { value: value + text.slice(at), end: text.length }
+    value += text.slice(at, quote)
+    if (text[quote + 1] !== '"') return { value, end: quote + 1 }
+    value += '"'
+    at = quote + 2
+  }
 }

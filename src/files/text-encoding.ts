@@ -13,10 +13,10 @@ const sampleBytes = 65_536
  */
 export function decodeText (bytes: Uint8Array): DecodedText {
   if (looksBinary(bytes.subarray(0, sampleBytes))) throw new UnreadableFile('binary', 'The content is not text.')
-  const encoding = encodingOf(bytes)
-  const text = encoding === undefined ? undefined : decode(bytes, encoding)
-  if (encoding === undefined || text === undefined) throw new UnreadableFile('encoding_unknown', 'The character encoding cannot be told with certainty. Save the file as UTF-8 and upload it again.')
-  return { encoding, text: text.replaceAll('\0', '') }
+  const decoded = decodeSurely(bytes)
+  if (decoded === undefined) throw new UnreadableFile('encoding_unknown', 'The character encoding cannot be told with certainty. Save the file as UTF-8 and upload it again.')
+  const { text, encoding } = decoded
+  return { encoding, text: text.includes('\0') ? text.replace(/\0+/g, '') : text }
 }
 
 /** Whether these are bytes of no text: control characters, unless they are halves of UTF-16. */
@@ -31,12 +31,17 @@ export function looksBinary (bytes: Uint8Array): boolean {
   return controls > bytes.length / 50 || nuls > bytes.length / 10
 }
 
-function encodingOf (bytes: Uint8Array): string | undefined {
+/** Decoded once, since it may be long; undefined where nothing is sure. */
+function decodeSurely (bytes: Uint8Array): DecodedText | undefined {
   const utf16 = utf16Of(bytes)
-  if (utf16 !== undefined) return utf16
-  if (decode(bytes, 'utf-8') !== undefined) return 'utf-8'
+  if (utf16 !== undefined) return decodeAs(bytes, utf16)
   const sample = bytes.subarray(0, sampleBytes)
-  return eastAsianEncoding(sample) ?? westernEncoding(sample)
+  return decodeAs(bytes, 'utf-8') ?? decodeAs(bytes, eastAsianEncoding(sample) ?? westernEncoding(sample))
+}
+
+function decodeAs (bytes: Uint8Array, encoding: string | undefined): DecodedText | undefined {
+  const text = encoding === undefined ? undefined : decode(bytes, encoding)
+  return encoding === undefined || text === undefined ? undefined : { text, encoding }
 }
 
 /** By its mark, or by where its NUL bytes are: every second byte of mostly Latin text. */
@@ -71,9 +76,20 @@ function isMostlyAscii (sample: Uint8Array): boolean {
 // What bytes 0x80 to 0x9f are; a space where there is nothing.
 const western = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ'
 
+/** Byte by byte: each is one character. */
+function decodeWestern (bytes: Uint8Array): string {
+  const characters = new Uint16Array(bytes.length)
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]! // inside of it
+    const special = byte >= 0x80 && byte <= 0x9f ? western[byte - 0x80]?.trim() ?? '' : ''
+    characters[at] = special === '' ? byte : special.charCodeAt(0)
+  }
+  return Buffer.from(characters.buffer).toString('utf16le')
+}
+
 function decode (bytes: Uint8Array, encoding: string): string | undefined {
   // Not by TextDecoder: in Node 20 it takes Windows-1252 for Latin-1.
-  if (encoding === 'windows-1252') return Buffer.from(bytes).toString('latin1').replace(/[\x80-\x9f]/g, (char) => western[char.charCodeAt(0) - 0x80]?.trim() || char)
+  if (encoding === 'windows-1252') return decodeWestern(bytes)
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes)
   } catch {

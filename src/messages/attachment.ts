@@ -1,6 +1,6 @@
 import type { ModelImage } from '../models/model.ts'
 
-/** A file of a message, as an agent's own `formatAttachment` is shown it. */
+/** A file of a message, as hooks of an agent are shown it. */
 export interface AttachedFile {
   readonly id: string
   readonly name: string
@@ -13,6 +13,7 @@ export interface AttachedFile {
 
 /** What a model is given of a file part. */
 export interface Attachment {
+  readonly file: AttachedFile
   readonly text: string
   /** Shown with the newest message only. */
   readonly image?: ModelImage

@@ -15,8 +15,10 @@ export interface HistoryOptions {
   /** The name a model knows a tool by, where that differs. */
   readonly toolName?: (toolName: string) => string
   /** What the model is given of files, by file id. */
-  readonly attachments?: ReadonlyMap<string, Attachment>
+  readonly attachments?: ReadonlyMap<string, Told>
 }
+
+type Told = Pick<Attachment, 'text' | 'image'>
 
 const interrupted = 'This call was interrupted: it has no result.'
 
@@ -26,7 +28,7 @@ const interrupted = 'This call was interrupted: it has no result.'
  * on their own are left out; nothing empty is said.
  */
 export function toModelMessages (messages: readonly HistoryMessage[], options: HistoryOptions): ModelMessage[] {
-  const { toolOutputLimit, toolName = (name) => name, attachments = new Map<string, Attachment>() } = options
+  const { toolOutputLimit, toolName = (name) => name, attachments = new Map<string, Told>() } = options
   const currentTurn = messages.findLastIndex((message) => message.role === 'user')
   const uniqueCallId = createUniqueIds()
 
@@ -58,13 +60,13 @@ export function limitHistory<T extends Pick<Message, 'role'>> (messages: readonl
   return messages.slice(lastUser === -1 ? start : Math.min(start, lastUser))
 }
 
-function userMessage (parts: readonly MessagePart[], attachments: ReadonlyMap<string, Attachment>, isNewest: boolean): ModelMessage[] {
+function userMessage (parts: readonly MessagePart[], attachments: ReadonlyMap<string, Told>, isNewest: boolean): ModelMessage[] {
   const content = joinText(parts, attachments)
   const images = isNewest ? parts.flatMap((part) => part.type === 'file' ? attachments.get(attachedId(part) ?? '')?.image ?? [] : []) : []
   return content === '' && images.length === 0 ? [] : [{ role: 'user', content, ...(images.length === 0 ? {} : { images }) }]
 }
 
-function joinText (parts: readonly MessagePart[], attachments?: ReadonlyMap<string, Attachment>): string {
+function joinText (parts: readonly MessagePart[], attachments?: ReadonlyMap<string, Told>): string {
   return parts.flatMap((part) => {
     if (part.type === 'text') return part.text === '' ? [] : [part.text]
     if (part.type !== 'file') return []

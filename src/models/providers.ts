@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ModelRegistry } from '../agents/registry.ts'
 import { AppError } from '../errors.ts'
+import { withMergedNeighbours } from './merge-neighbours.ts'
 import type { Model } from './model.ts'
 import type { ModelFacts } from './model-facts.ts'
 import { createOfflineModel } from './offline.ts'
@@ -14,7 +15,9 @@ export const providerSchema = z.strictObject({
   api: z.enum(['openai-chat', 'openai-responses']).default('openai-chat'),
   baseURL: z.url({ protocol: /^https?$/ }).optional(),
   apiKeyEnv: z.string().min(1).optional(),
-  headers: z.record(z.string(), z.string()).optional()
+  headers: z.record(z.string(), z.string()).optional(),
+  /** For servers that refuse two neighbouring messages of one role. */
+  mergeNeighbours: z.boolean().optional()
 })
 
 export type ProviderConfig = z.output<typeof providerSchema>
@@ -79,7 +82,9 @@ export function createModelRegistry ({ providers: configured, defaultModel, fact
     const { provider, modelName } = split(full)
     const onSimplified = (dialect: object) => log?.info({ model: full, ...dialect }, 'the provider refused a part of a request and is asked without it from now on')
     const options = { id: full, modelName, client: clientOf(provider), onSimplified }
-    return providers.get(provider)?.api === 'openai-responses' ? createOpenAIResponsesModel(options) : createOpenAIChatModel(options)
+    const { api, mergeNeighbours = false } = providers.get(provider) ?? {}
+    const model = api === 'openai-responses' ? createOpenAIResponsesModel(options) : createOpenAIChatModel(options)
+    return mergeNeighbours ? withMergedNeighbours(model) : model
   }
 
   function clientOf (provider: string): OpenAIClient {

@@ -226,7 +226,7 @@ function asMessage (question: Question): Message {
   return {
     id: question.id, clientId: question.clientId, parentId: question.parentId, position: 0, role: question.role, parts: question.parts,
     status: question.status, runId: undefined, model: undefined, finishReason: undefined, usage: undefined, costUsd: undefined,
-    errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: now, createdAt: now, deletedAt: undefined
+    processingMs: undefined, errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: now, createdAt: now, deletedAt: undefined
   }
 }
 

@@ -15,14 +15,15 @@ export async function * replayMessage (message: Message, threadId: string, heldP
   yield bodies.map((body, seq) => ({ ...body, seq, at }))
 }
 
-function endOf ({ status, parts, finishReason, usage }: Message): RunEventBody[] {
+function endOf ({ status, parts, finishReason, usage, processingMs }: Message): RunEventBody[] {
+  const took = processingMs === undefined ? {} : { processingMs }
   if (status === 'suspended') {
     const open = parts.filter(isToolPart).filter(isUnanswered)
     const asked = open.filter((part) => part.state === 'approval-requested')
     // A delegation waits for its member, not for the client; what is decided waits for the rest.
     const pending = open.filter((part) => part.state === 'input-available' && part.callProviderMetadata?.['parley']?.['handoff'] === undefined)
-    return [{ type: 'run-suspended', approvals: asked.flatMap(({ approval }) => approval?.id ?? []), pendingCalls: pending.map(({ toolCallId }) => toolCallId) }]
+    return [{ type: 'run-suspended', approvals: asked.flatMap(({ approval }) => approval?.id ?? []), pendingCalls: pending.map(({ toolCallId }) => toolCallId), ...took }]
   }
   const spent: RunEventBody = { type: 'message-end', finishReason: finishReason ?? 'stop', usage: usage ?? noUsage }
-  return status === 'stopped' ? [spent, { type: 'run-stopped', reason: 'stopped' }] : [spent, { type: 'run-completed' }]
+  return status === 'stopped' ? [spent, { type: 'run-stopped', reason: 'stopped', ...took }] : [spent, { type: 'run-completed', ...took }]
 }

@@ -2,7 +2,7 @@ import type { Agent } from '../agents/agent.ts'
 import { askingFor, asOwner, ownerOf, type Principal } from '../auth/principal.ts'
 import { RunStopped } from '../errors.ts'
 import type { Attachments } from '../files/attachments.ts'
-import { attachedId, type Attachment } from '../messages/attachment.ts'
+import { attachedId, type AttachedFile, type Attachment } from '../messages/attachment.ts'
 import { limitHistory, toModelMessages } from '../messages/history.ts'
 import type { Memories } from '../memories/memories.ts'
 import { splitAtQuestion } from '../memories/replayable.ts'
@@ -68,6 +68,7 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
       metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
       history: context.history,
       attachments: context.attachments,
+      files: context.files,
       memory: memories.ofTurn(agent, {
         thread: { principal: asOwner(principal), agentId: agent.id, threadId }, answerId: messageId,
         path: decision.context.map(({ id }) => id), stored: splitAtQuestion(context.history).earlier
@@ -79,6 +80,7 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     const recorder = createTurnRecorder({
       turns, holder, runId, messageId, initialParts, checkpointer, log,
       initialSpent: continues?.resume.checkpoint,
+      initialMs: continues?.resume.checkpoint.root.workedMs,
       suspension: () => suspension,
       abort: reservation.abort,
       lost: () => new RunStopped('the thread is gone')
@@ -96,12 +98,13 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     })
   }
 
-  async function contextOf ({ principal, threadId, agent, decision: { context } }: StartedTurn): Promise<{ history: ModelMessage[], attachments: readonly Attachment[] }> {
+  async function contextOf ({ principal, threadId, agent, decision: { context } }: StartedTurn): Promise<{ history: ModelMessage[], attachments: readonly Attachment[], files: readonly AttachedFile[] }> {
     const kept = agent.maxHistory === undefined ? context : limitHistory(context, agent.maxHistory)
     const files = await attachments.contextFor({ principal, threadId, agent, messages: kept })
     const newest = kept.findLast((message) => message.role === 'user')?.parts ?? []
     return {
       history: toModelMessages(kept, { toolOutputLimit: options.historyToolOutputLimit, attachments: files }),
+      files: Array.from(files.values(), ({ file }) => file),
       attachments: newest.flatMap((part) => part.type === 'file' ? files.get(attachedId(part) ?? '') ?? [] : [])
     }
   }

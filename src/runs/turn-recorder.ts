@@ -31,6 +31,8 @@ export interface TurnRecorderOptions {
   readonly initialParts: readonly MessagePart[]
   /** What earlier runs of the message have taken. */
   readonly initialSpent?: Spent | undefined
+  /** How long they have worked on it, in milliseconds. */
+  readonly initialMs?: number | undefined
   /** What to keep of the run, where it ends waiting. */
   readonly suspension: () => Suspension | undefined
   /** Ends the run from outside: its row is lost, or the store is. */
@@ -46,12 +48,13 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
   const { turns, checkpointer, holder, runId, messageId } = options
   const assembler = createAssembler(options.initialParts)
   const usageRecords: UsageRecord[] = []
+  const startedAt = performance.now() - (options.initialMs ?? 0)
   let characters = JSON.stringify(options.initialParts).length
   let usage = options.initialSpent?.usage ?? noUsage
   let finishReason: FinishReason | undefined
   const source: CheckpointSource = {
     runId,
-    snapshot: () => ({ runId, messageId, parts: assembler.parts() }),
+    snapshot: () => ({ runId, messageId, parts: assembler.parts(), processingMs: Math.round(performance.now() - startedAt) }),
     characters: () => characters,
     onLost: () => { options.abort(options.lost()) },
     onFailure: options.abort
@@ -115,6 +118,7 @@ export function createTurnRecorder (options: TurnRecorderOptions): TurnRecorder 
       finishReason: finishReason ?? fallbackReason(end),
       usage,
       costUsd: totalCost([...options.initialSpent === undefined ? [] : [options.initialSpent], ...usageRecords].map((taken) => taken.costUsd)),
+      processingMs: end.processingMs,
       usageRecords,
       discardMessage: end.type === 'run-stopped' && saysNothing(parts),
       ...(end.type === 'run-suspended' ? { suspension: options.suspension() } : {}),

@@ -82,6 +82,8 @@ export interface Checkpoint {
   readonly runId: string
   readonly messageId: string
   readonly parts: readonly MessagePart[]
+  /** How long the message was worked on by now. */
+  readonly processingMs: number
 }
 
 export interface TurnEnd {
@@ -93,6 +95,8 @@ export interface TurnEnd {
   readonly finishReason: FinishReason | undefined
   readonly usage: Usage
   readonly costUsd: number | undefined
+  /** How long all runs of the message have worked on it. */
+  readonly processingMs: number | undefined
   readonly errorCode?: ErrorCode | undefined
   readonly errorRef?: string | undefined
   readonly usageRecords: readonly UsageRecord[]

@@ -44,6 +44,6 @@ async function policyVerdict ({ toolName, input, callId }: CheckedCall & { ok: t
   }
 }
 
-function contextOf ({ path, run: { principal, threadId, runId, metadata } }: Frame, callId: string): Omit<ToolContext, 'signal' | 'report'> {
+function contextOf ({ path, metadata, run: { principal, threadId, runId } }: Frame, callId: string): Omit<ToolContext, 'signal' | 'report'> {
   return { principal, threadId, runId, metadata, callId, agentPath: path }
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Agent } from '../agents/agent.ts'
+import type { Member } from '../agents/crew-members.ts'
+import { extended, isMetadata } from '../agents/metadata.ts'
 import { didYouMean } from '../agents/suggest.ts'
 import { AppError, isErrorCode } from '../errors.ts'
 import { membersOf } from './crew-tools.ts'
@@ -16,8 +18,10 @@ export function askMember (frame: Frame, { signal, loop }: Pick<MemberOptions, '
   const asking: Frame = { ...frame, run: { ...frame.run, canSuspend: false } }
   const place = frame.slot === undefined ? undefined : createLoan(frame.slot)
 
-  return async function * (name, task) {
-    const errand = { callId: `call_${randomUUID()}`, agent: memberNamed(frame, name), task, mode: 'handover' } as const
+  return async function * (name, task, { metadata: own } = {}) {
+    if (own !== undefined && !isMetadata(own)) throw new AppError('configuration_error', `The metadata for "${name}" is not an object of JSON values.`)
+    const { agent, metadata = {} } = memberNamed(frame, name)
+    const errand = { callId: `call_${randomUUID()}`, agent, task, mode: 'handover', metadata: extended(metadata, own) } as const
     place?.lend()
     try {
       assertAnswered(errand.agent, yield * runMember(asking, errand, { signal, loop }))
@@ -27,12 +31,12 @@ export function askMember (frame: Frame, { signal, loop }: Pick<MemberOptions, '
   }
 }
 
-function memberNamed (frame: Frame, name: string): Agent {
-  const members = membersOf(frame).map(({ agent }) => agent)
+function memberNamed (frame: Frame, name: string): Member {
+  const members = membersOf(frame)
   const known = frame.run.deps.agents.find(name)
-  const member = members.find(({ id }) => id === known?.id) ?? members.find((agent) => agent.name === name)
+  const member = members.find(({ agent }) => agent.id === known?.id) ?? members.find(({ agent }) => agent.name === name)
   if (member !== undefined) return member
-  throw new AppError('configuration_error', `The agent "${frame.agent.name}" has no member "${name}" that it can ask.${didYouMean(name, members.map(({ key }) => key))}`)
+  throw new AppError('configuration_error', `The agent "${frame.agent.name}" has no member "${name}" that it can ask.${didYouMean(name, members.map(({ agent }) => agent.key))}`)
 }
 
 function assertAnswered ({ name }: Agent, end: MemberEnd): void {

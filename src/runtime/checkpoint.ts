@@ -3,6 +3,7 @@ import { toJsonSafe } from '../tools/serialise.ts'
 import { checkCall, type CheckedCall } from './checked-call.ts'
 import type { Frame } from './frame.ts'
 import type { Said } from './run-calls.ts'
+import { workedMs } from './run-state.ts'
 import type { FrameCheckpoint } from './suspension.ts'
 import type { ToolBatchOutcome } from './tool-batch.ts'
 import type { Toolset } from './toolset.ts'
@@ -16,7 +17,7 @@ export function checkpointOf ({ agent, path, history, state }: Frame, { text, re
     messages: state.messages.slice(begun),
     ...recalled === undefined ? {} : { recalled },
     step: state.step, toolCalls: state.toolCalls, reminders: state.reminders, calledTools: [...state.calledTools],
-    spent: state.ledger.spent(),
+    spent: state.ledger.spent(), workedMs: workedMs(state),
     calls: calls.map(asStored),
     results: results.map(({ call: { callId }, content, ran, outcome }) => ({ callId, content, ran, outcome }))
   }

@@ -5,9 +5,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { Frame } from './frame.ts'
 
 /** Whom a call delegates to, and what. */
-export interface Delegation {
-  readonly agent: Agent
-  readonly mode: 'request' | 'handover'
+export interface Delegation extends Member {
   readonly task: string
 }
 
@@ -56,7 +54,8 @@ const taskSchema = Object.freeze({
 
 function memberTools (members: readonly Member[], taken: ReadonlySet<string>): CrewTool[] {
   const names = memberToolNames(members.map(({ agent }) => agent), taken)
-  return members.map(({ agent, mode }, index) => {
+  return members.map((member, index) => {
+    const { agent, mode } = member
     return crewTool({
       name: names[index]!, // one for each
       title: agent.name,
@@ -64,7 +63,7 @@ function memberTools (members: readonly Member[], taken: ReadonlySet<string>): C
       input: taskSchema,
       needsApproval: agent.needsApproval,
       member: agent,
-      delegation: (input) => ({ agent, mode, task: (input as { task: string }).task }) // checked against taskSchema
+      delegation: (input) => ({ ...member, task: (input as { task: string }).task }) // checked against taskSchema
     })
   })
 }
@@ -72,7 +71,7 @@ function memberTools (members: readonly Member[], taken: ReadonlySet<string>): C
 /** One tool for all members of a mode. */
 function groupTools (members: readonly Member[]): CrewTool[] {
   return (['request', 'handover'] as const).flatMap((mode) => {
-    const bySlug = new Map(members.filter((member) => member.mode === mode).map(({ agent }) => [slugOf(agent.name), agent]))
+    const bySlug = new Map(members.filter((member) => member.mode === mode).map((member) => [slugOf(member.agent.name), member]))
     if (bySlug.size === 0) return []
     const memberOf = (input: unknown) => bySlug.get((input as { agent: string }).agent)! // checked against the enum
     return [crewTool({
@@ -80,9 +79,9 @@ function groupTools (members: readonly Member[]): CrewTool[] {
       title: undefined,
       description: mode === 'request' ? 'Gives a task to one of the available subagents and returns its report.' : 'Lets one of the available subagents answer the user in your place.',
       input: { ...taskSchema, properties: { agent: { type: 'string', enum: [...bySlug.keys()] }, ...taskSchema.properties }, required: ['agent', 'task'] },
-      needsApproval: (input, context) => gate(memberOf(input), input, context),
+      needsApproval: (input, context) => gate(memberOf(input).agent, input, context),
       member: undefined,
-      delegation: (input) => ({ agent: memberOf(input), mode, task: (input as { task: string }).task })
+      delegation: (input) => ({ ...memberOf(input), task: (input as { task: string }).task })
     })]
   })
 }

@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
-import { depthAllowed } from '../agents/crew-members.ts'
+import { depthAllowed, type Member } from '../agents/crew-members.ts'
 import { isAppError, RunStopped, toPublicError } from '../errors.ts'
 import type { AgentPath, RunEventBody } from '../events/run-event.ts'
 import type { ModelMessage } from '../models/model.ts'
@@ -12,12 +12,9 @@ import { writeReport } from './write-report.ts'
 import { waitingInputs, type FrameCheckpoint, type Resume } from './suspension.ts'
 
 /** One task given to one member. */
-export interface Errand {
+export interface Errand extends Member {
   readonly callId: string
-  readonly agent: Agent
   readonly task: string
-  /** `handover`: the member's text is the answer. */
-  readonly mode: 'request' | 'handover'
 }
 
 export type MemberEnd =
@@ -40,13 +37,13 @@ export interface MemberOptions {
  */
 export async function * runMember (coordinator: Frame, errand: Errand, { signal, loop, resume }: MemberOptions): AsyncGenerator<Batch<RunEventBody>, MemberEnd> {
   const { run } = coordinator
-  const { agent } = errand
+  const { agent, metadata } = errand
   const path = [...coordinator.path, { agentId: agent.id, name: agent.name, toolCallId: errand.callId }]
   const refusal = resume === undefined ? refusalOf(coordinator, agent, path) : undefined
   if (refusal !== undefined) return refusal
 
   const slot = await run.slots.take(signal)
-  const frame = memberFrame(coordinator, { agent, path, history: [taskMessage(coordinator, errand)], slot, checkpoint: resume?.frame })
+  const frame = memberFrame(coordinator, { agent, path, metadata, history: [taskMessage(coordinator, errand)], slot, checkpoint: resume?.frame })
   const events = createMemberEvents({ path, name: agent.name, show: run.root.subagentStream, takesOver: errand.mode === 'handover', open: resume === undefined ? [] : waitingInputs(resume.frame, run.root.subagentStream) })
   try {
     yield * passed(events.begin())

@@ -8,6 +8,7 @@ import { hookContext } from './hook-context.ts'
 import { agentLoop } from './agent-loop.ts'
 import { breaking, ending, type EndingEvents } from './run-endings.ts'
 import type { RunDeps, RunInput } from './run-input.ts'
+import { workedMs } from './run-state.ts'
 import { suggestionsAfter } from './suggestions.ts'
 import { waitingInputs } from './suspension.ts'
 
@@ -52,8 +53,9 @@ export async function * runAgent (input: RunInput, deps: RunDeps, signal: AbortS
 
   function told (events: EndingEvents): Batch<RunEventBody> {
     const last = events.find((event) => event.type === 'message-end')
-    tellEnd(events.at(-1) as TerminalEvent, last?.finishReason) // by the type of the tuple
-    return events
+    const end = { ...events.at(-1) as TerminalEvent, processingMs: Math.round(workedMs(frame.state)) } // by the type of the tuple
+    tellEnd(end, last?.finishReason)
+    return [...events.slice(0, -1), end]
   }
 
   function tellEnd (end: TerminalEvent, finishReason: FinishReason | undefined): void {

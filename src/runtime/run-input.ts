@@ -2,7 +2,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { AgentRegistry, ModelRegistry } from '../agents/registry.ts'
 import type { Permissions } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
-import type { Attachment } from '../messages/attachment.ts'
+import type { AttachedFile, Attachment } from '../messages/attachment.ts'
 import type { TurnMemory } from '../memories/turn-memory.ts'
 import type { JsonSchema, ModelMessage, ModelSettings } from '../models/model.ts'
 import type { Checked } from '../tools/schema.ts'
@@ -40,6 +40,8 @@ export interface RunInput {
   readonly memory?: TurnMemory | undefined
   /** The newest message's attachments, for members whose coordinator shares them. */
   readonly attachments?: readonly Attachment[]
+  /** All files of the conversation that its model is told of, for what the agent has to work on them. */
+  readonly files?: readonly AttachedFile[]
   /** A further leg of a suspended message: where it stopped, and the answers its calls got. */
   readonly resume?: Resume | undefined
   /** Told what to keep of a run that will wait, before the events that say so. */

@@ -20,7 +20,7 @@ export interface RunState extends SharedState {
   readonly messages: ModelMessage[]
   /** What the agent is to answer. */
   readonly question: ModelMessage | undefined
-  /** On the clock of performance.now(), in milliseconds. */
+  /** On the clock of performance.now(), in milliseconds; later by the time it was suspended. */
   readonly startedAt: number
   /** What its memory gave in place of the conversation before the question; undefined without a memory. */
   recalled: readonly ModelMessage[] | undefined
@@ -84,6 +84,11 @@ export function createRunState (history: readonly ModelMessage[], { shared = cre
     calledTools: new Set(),
     reminders: 0
   }
+}
+
+/** How long the agent has worked, in milliseconds, without the time it was suspended. */
+export function workedMs ({ startedAt }: Pick<RunState, 'startedAt'>): number {
+  return performance.now() - startedAt
 }
 
 /** The ids of all calls that are told in a conversation. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Answer, ModelQuestion, StepContext } from '../agents/steps/step.ts'
+import type { Answer, AskAgentOptions, ModelQuestion, StepContext } from '../agents/steps/step.ts'
 import { AppError, isErrorCode } from '../errors.ts'
 import type { RunEventBody } from '../events/run-event.ts'
 import { denialText } from '../messages/denial.ts'
@@ -24,7 +24,7 @@ import { runTool } from './tool-call.ts'
 import { assembleTools, noTools } from './toolset.ts'
 
 /** Runs another agent on a task. Its answer comes as unsigned text, what else it does signed, one deeper than who asks; it throws what broke it. */
-export type AskMember = (agent: string, task: string) => AsyncGenerator<Batch<RunEventBody>, void>
+export type AskMember = (agent: string, task: string, options?: AskAgentOptions) => AsyncGenerator<Batch<RunEventBody>, void>
 
 export interface StepContextOptions {
   readonly frame: Frame
@@ -39,7 +39,7 @@ const maxUnreadProgress = 64
 /** What the steps of one run work with. Usage and progress go to `asides` as they arise, whatever the step shows. */
 export function createStepContext (options: StepContextOptions, asides: Asides): StepContext {
   const { frame } = options
-  const { agent, history, path, state, run: { principal, threadId, runId, metadata, deps } } = frame
+  const { agent, history, path, state, metadata, run: { principal, threadId, runId, deps } } = frame
   const { signal, memory } = options
   const hooks = stepHooks(agent, hookContext(frame, signal), { state, log: deps.log })
   const fallbacks = agent.fallbackModels.map((id) => deps.models.get(id))
@@ -75,8 +75,8 @@ export function createStepContext (options: StepContextOptions, asides: Asides):
     }
   }
 
-  async function * askAgent (name: string, task: string): Answer {
-    const shown = shownOutput(options.askAgent(name, task), (event) => { asides.push(event) }, path.length + 1)
+  async function * askAgent (name: string, task: string, how?: AskAgentOptions): Answer {
+    const shown = shownOutput(options.askAgent(name, task, how), (event) => { asides.push(event) }, path.length + 1)
     let text = ''
     for await (const output of shown) {
       if (typeof output === 'string') text += output

@@ -35,6 +35,8 @@ export interface FrameCheckpoint {
   readonly waiting: readonly WaitingCall[]
   /** With everything below it. */
   readonly spent?: Spent
+  /** Milliseconds it had worked by then. */
+  readonly workedMs?: number
 }
 
 /** Where a whole run stopped, and what all its model calls have taken so far. */

@@ -54,7 +54,7 @@ const maxUnreadProgress = 64
  */
 export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<RunEventBody>, ToolBatchOutcome> {
   const { frame, signal } = input
-  const { agent, path, run: { deps, principal, threadId, runId, metadata } } = frame
+  const { agent, path, metadata, run: { deps, principal, threadId, runId } } = frame
   const contents = new Map<string, Settled>(input.resume?.frame.results.map(({ callId, content, ran, outcome = ran ? 'ok' : 'skipped' }) => [callId, { content, ran, outcome }]))
   const waiting = new Map<string, WaitingCall>()
   const answers: string[] = []

@@ -36,6 +36,8 @@ type ProviderContext = Parameters<ToolProvider>[0]
 
 export interface ToolSources {
   readonly tools: readonly (Tool | ToolProvider)[]
+  /** What brings those for the files that the agent sees. */
+  readonly forAttachments?: ToolProvider | undefined
   /** Those that a memory brings, in the place of others of the same name. */
   readonly ofMemory?: readonly Tool[]
   /** Those that ask members, given the names of the others. */
@@ -45,9 +47,9 @@ export interface ToolSources {
 }
 
 /** Asks every provider for its tools. One that fails, or brings an unusable tool, costs its own tools only. */
-export async function assembleTools ({ tools: sources, ofMemory = [], crew: crewFor, choose }: ToolSources, context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
+export async function assembleTools ({ tools: sources, forAttachments, ofMemory = [], crew: crewFor, choose }: ToolSources, context: ProviderContext, log: RunLogger): Promise<AssembledTools> {
   const unavailable: { stage: string, detail: string }[] = []
-  const gathered = await Promise.all(sources.map(async (source) => {
+  const ofSource = async (source: Tool | ToolProvider): Promise<readonly Tool[]> => {
     if (typeof source !== 'function') return [source]
     try {
       return [await source(context)].flat() as Tool[]
@@ -57,12 +59,13 @@ export async function assembleTools ({ tools: sources, ofMemory = [], crew: crew
       unavailable.push({ stage, detail })
       return []
     }
-  }))
+  }
+  const [gathered, ofAttachments] = await Promise.all([Promise.all(sources.map(ofSource)), forAttachments === undefined ? [] : ofSource(forAttachments)])
   const offered = new Map<string, OfferedTool>()
   const own = gathered.flat()
-  const others = withMemoryTools(own, ofMemory)
+  const others = withMemoryTools([...own, ...ofAttachments], ofMemory)
   const crew = crewFor(new Set(others.map(({ name }) => name)))
-  // What a memory adds, and does not put in the place of another tool, comes last.
+  // The crew's, then those for files, then what a memory adds and does not put in the place of another tool.
   const all = [...others.slice(0, own.length), ...crew.tools, ...others.slice(own.length)]
   const { tools, unavailable: refused } = await choose?.(all) ?? { tools: all, unavailable: [] }
   unavailable.push(...refused)

@@ -26,6 +26,8 @@ export interface Message {
   readonly finishReason: FinishReason | undefined
   readonly usage: Usage | undefined
   readonly costUsd: number | undefined
+  /** How long it took to make it, without the time it waited for somebody; while it is streaming, as of its last save. */
+  readonly processingMs: number | undefined
   readonly errorCode: ErrorCode | undefined
   readonly errorRef: string | undefined
   readonly startedAt: Date | undefined
@@ -35,7 +37,7 @@ export interface Message {
 }
 
 /** What of a message its readers are shown. */
-export type ShownMessage = Pick<Message, 'id' | 'clientId' | 'position' | 'role' | 'parts' | 'status' | 'runId' | 'model' | 'finishReason' | 'usage' | 'costUsd' | 'createdAt'>
+export type ShownMessage = Pick<Message, 'id' | 'clientId' | 'position' | 'role' | 'parts' | 'status' | 'runId' | 'model' | 'finishReason' | 'usage' | 'costUsd' | 'processingMs' | 'createdAt'>
 
 /** A message as history shows it: with the asking user's rating and the number of branches at this point (itself included). */
 export interface MessageView extends ShownMessage {

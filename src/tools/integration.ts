@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 /** Whom a token is wanted for. */
 export interface TokenRequest {
   readonly principal: Principal
-  /** The thread's metadata merged with the request's. */
+  /** The thread's metadata with the request's over it, and what crews say of their members. */
   readonly metadata: Readonly<Record<string, unknown>>
 }
 

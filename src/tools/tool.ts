@@ -9,7 +9,7 @@ export interface ToolContext {
   readonly runId: string
   readonly callId: string
   readonly agentPath: AgentPath
-  /** The thread's metadata merged with the request's; never shown to the model. */
+  /** The thread's metadata with the request's over it, and what crews say of their members; never shown to the model. */
   readonly metadata: Readonly<Record<string, unknown>>
   /** Aborts when the run stops or the call's time is up. */
   readonly signal: AbortSignal
@@ -31,6 +31,10 @@ export interface Tool {
   readonly needsApproval: boolean | ((input: never, context: Omit<ToolContext, 'signal' | 'report'>) => boolean | Promise<boolean>)
   /** `output`: what it returns is the answer to the user, and the model is not asked again. */
   readonly handling: 'response' | 'output'
+}
+
+export function isTool (value: unknown): value is Tool {
+  return typeof value === 'object' && value !== null && (value as Partial<Tool>).kind === 'tool'
 }
 
 type InputOf<I extends z.ZodType | JsonSchema> = I extends z.ZodType ? z.output<I> : Record<string, unknown>

@@ -27,7 +27,7 @@ export interface CaseService extends TestApp {
 }
 
 export interface HistoryMessage extends ClientMessage {
-  readonly metadata: { readonly status: string, readonly finishReason?: string, readonly usage?: Record<string, number>, readonly siblings: number, readonly rating?: object }
+  readonly metadata: { readonly status: string, readonly finishReason?: string, readonly usage?: Record<string, number>, readonly processingMs?: number, readonly siblings: number, readonly rating?: object }
 }
 
 export interface UpstreamMessage { readonly role: string, readonly content?: string | null, readonly tool_calls?: ReadonlyArray<{ id: string, function: { name: string, arguments: string } }>, readonly tool_call_id?: string }
@@ -118,8 +118,8 @@ export async function sameAfterReload (t: Test, service: CaseService, threadId: 
   if (live === undefined || reloaded === undefined) throw new Error('There is no answer')
   t.strictSame({ id: reloaded.id, role: reloaded.role, parts: reloaded.parts }, { id: live.id, role: live.role, parts: live.parts }, 'a reload shows what was live')
   const told = chunks.find(({ type }) => type === 'finish')?.['messageMetadata'] as HistoryMessage['metadata']
-  const { status, finishReason, usage } = reloaded.metadata
-  t.strictSame({ status, finishReason, usage }, { status: told.status, finishReason: told.finishReason, usage: told.usage }, 'and says the same about it')
+  const { status, finishReason, usage, processingMs } = reloaded.metadata
+  t.strictSame({ status, finishReason, usage, processingMs }, { status: told.status, finishReason: told.finishReason, usage: told.usage, processingMs: told.processingMs }, 'and says the same about it')
   t.ok(reply.body.endsWith('data: [DONE]\n\n'), 'the stream ends in so many words')
   return reloaded
 }

@@ -16,7 +16,7 @@ export function artifactStoreContract (t: Test, open: OpenStores): void {
       const thread = `ended-${runStatus}`
       const turn = await startTurn(database, alice, thread, 'q')
       const parts = [artifact('a2'), artifact('a1', { artifactOf: 'c\0 1' }, { title: 'NUL \0 and \ud800' })]
-      await turns.checkpoint(holder, [{ runId: turn.runId, messageId: turn.answerId, parts }])
+      await turns.checkpoint(holder, [{ runId: turn.runId, messageId: turn.answerId, parts, processingMs: 5 }])
       t.strictSame(await ids(thread), [], 'not before')
       t.ok(await turns.finish(holder, endOf(turn, '', { runStatus, messageStatus: runStatus, parts })))
       t.match((await artifacts.list(alice, thread, { limit: 9 }))?.items, [

@@ -100,12 +100,12 @@ export function turnStoreContract (t: Test, open: OpenStores): void {
     const database = await open(t)
     const { turns, threads } = database
     const [one, two, ended] = [await startTurn(database, alice, 'saved-1', 'q'), await startTurn(database, alice, 'saved-2', 'q'), await takeTurn(database, alice, 'saved-3', 'q', 'final')]
-    const checkpoints = [one, two, ended].map(({ runId, answerId }) => ({ runId, messageId: answerId, parts: text(`so far ${runId}`) }))
+    const checkpoints = [one, two, ended].map(({ runId, answerId }) => ({ runId, messageId: answerId, parts: text(`so far ${runId}`), processingMs: 1_234 }))
     t.strictSame(await turns.checkpoint(holder, checkpoints), [ended.runId])
     t.strictSame(await turns.checkpoint('somebody-else', checkpoints), checkpoints.map(({ runId }) => runId))
     t.strictSame(await turns.checkpoint(holder, []), [])
-    t.strictSame((await turns.messageOfRun(two.runId))?.parts, text(`so far ${two.runId}`))
-    t.strictSame((await threads.history(alice, 'saved-3', { limit: 1 }))?.items[0]?.parts, text('final'))
+    t.match(await turns.messageOfRun(two.runId), { parts: text(`so far ${two.runId}`), processingMs: 1_234 })
+    t.match((await threads.history(alice, 'saved-3', { limit: 1 }))?.items[0], { parts: text('final'), processingMs: undefined })
   })
 
   t.test('a run ends once, with its message, and frees the thread', async (t) => {
@@ -114,9 +114,9 @@ export function turnStoreContract (t: Test, open: OpenStores): void {
     const turn = await startTurn(database, alice, 'ended-1', 'q')
     const usage = { input: 3, output: 2, reasoning: 1, cachedRead: 0, cacheWrite: 0 }
     t.equal(await turns.finish('somebody-else', endOf(turn, 'no')), false)
-    t.equal(await turns.finish(holder, endOf(turn, 'cut', { runStatus: 'failed', messageStatus: 'failed', usage, costUsd: 0.25, errorCode: 'provider_unavailable', errorRef: 'abcd1234', finishReason: 'error' })), true)
+    t.equal(await turns.finish(holder, endOf(turn, 'cut', { runStatus: 'failed', messageStatus: 'failed', usage, costUsd: 0.25, processingMs: 1_500, errorCode: 'provider_unavailable', errorRef: 'abcd1234', finishReason: 'error' })), true)
     t.equal(await turns.finish(holder, endOf(turn, 'late')), false)
-    t.match((await threads.history(alice, 'ended-1', { limit: 1 }))?.items[0], { parts: text('cut'), status: 'failed', usage, costUsd: 0.25, finishReason: 'error' })
+    t.match((await threads.history(alice, 'ended-1', { limit: 1 }))?.items[0], { parts: text('cut'), status: 'failed', usage, costUsd: 0.25, processingMs: 1_500, finishReason: 'error' })
     t.match(await turns.messageOfRun(turn.runId), { errorCode: 'provider_unavailable', errorRef: 'abcd1234', completedAt: Date })
     t.match(await turns.run(alice, turn.runId), { status: 'failed', errorCode: 'provider_unavailable', endedAt: Date })
     t.equal(await turns.activeRun(alice, 'ended-1'), undefined)
@@ -138,7 +138,7 @@ export function turnStoreContract (t: Test, open: OpenStores): void {
     const { turns, threads } = database
     const turn = await startTurn(database, alice, 'removed-1', 'q')
     await threads.remove(alice, 'removed-1')
-    t.strictSame(await turns.checkpoint(holder, [{ runId: turn.runId, messageId: turn.answerId, parts: text('x') }]), [turn.runId])
+    t.strictSame(await turns.checkpoint(holder, [{ runId: turn.runId, messageId: turn.answerId, parts: text('x'), processingMs: 5 }]), [turn.runId])
     t.equal(await turns.finish(holder, endOf(turn, 'x')), false)
     t.equal(await threads.get(alice, 'removed-1'), undefined)
     t.strictSame((await threads.list(alice, { limit: 9 })).items, [])
@@ -151,7 +151,7 @@ export function turnStoreContract (t: Test, open: OpenStores): void {
     await Promise.all([
       ...turns.map((turn) => database.turns.finish(holder, endOf(turn, 'a'))),
       ...names.map((name) => database.threads.remove(alice, name)),
-      database.turns.checkpoint(holder, turns.map(({ runId, answerId }) => ({ runId, messageId: answerId, parts: text('x') })))
+      database.turns.checkpoint(holder, turns.map(({ runId, answerId }) => ({ runId, messageId: answerId, parts: text('x'), processingMs: 5 })))
     ])
     t.strictSame((await database.threads.list(alice, { limit: 50 })).items, [])
   })
@@ -173,7 +173,7 @@ export function turnStoreContract (t: Test, open: OpenStores): void {
     }))
     t.match(await turns.run(alice, turn.runId), { status: 'completed', endedAt: Date })
     t.match(await turns.messageOfRun('next-run'), { id: turn.answerId, status: 'streaming', parts: text('going on'), completedAt: undefined })
-    t.strictSame(await turns.checkpoint(holder, [{ runId: 'next-run', messageId: turn.answerId, parts: text('further') }]), [])
+    t.strictSame(await turns.checkpoint(holder, [{ runId: 'next-run', messageId: turn.answerId, parts: text('further'), processingMs: 5 }]), [])
     t.equal(await turns.finish(holder, endOf({ ...turn, runId: 'next-run' }, 'done')), true)
     t.match((await database.threads.history(alice, 'waiting-1', { limit: 1 }))?.items[0], { id: turn.answerId, parts: text('done'), status: 'completed' })
   })
@@ -238,10 +238,11 @@ export function turnStoreContract (t: Test, open: OpenStores): void {
     t.equal(await turns.interrupt(seen, { parts: text('x'), errorRef: 'r' }), false, 'its lease was renewed meanwhile')
     const [again] = await turns.runningRuns()
     if (again === undefined) return t.fail('the run is still listed')
+    await turns.checkpoint(holder, [{ runId: turn.runId, messageId: turn.answerId, parts: text('so'), processingMs: 200 }])
     t.equal(await turns.interrupt(again, { parts: text('so far'), errorRef: '01234567' }), true)
     t.equal(await turns.interrupt(again, { parts: text('x'), errorRef: 'r' }), false)
     t.equal(await turns.finish(holder, endOf(turn, 'late')), false)
-    t.match((await database.threads.history(alice, 'orphan-1', { limit: 1 }))?.items[0], { status: 'interrupted', parts: text('so far') })
+    t.match((await database.threads.history(alice, 'orphan-1', { limit: 1 }))?.items[0], { status: 'interrupted', parts: text('so far'), processingMs: 200 })
     t.match(await turns.messageOfRun(turn.runId), { errorRef: '01234567', completedAt: Date })
     t.equal(await turns.activeRun(alice, 'orphan-1'), undefined)
   })
@@ -258,7 +259,7 @@ export function turnStoreContract (t: Test, open: OpenStores): void {
   t.test('an answer that is created without a run is found by search, a running one only when it is finished', async (t) => {
     const database = await open(t)
     const turn = await startTurn(database, alice, 'found-1', 'q')
-    await database.turns.checkpoint(holder, [{ runId: turn.runId, messageId: turn.answerId, parts: text('needle') }])
+    await database.turns.checkpoint(holder, [{ runId: turn.runId, messageId: turn.answerId, parts: text('needle'), processingMs: 5 }])
     const find = async () => (await database.threads.list(alice, { limit: 9, q: 'needle' })).items.length
     t.equal(await find(), 0)
     await database.turns.finish(holder, endOf(turn, 'needle'))

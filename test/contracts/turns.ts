@@ -57,6 +57,7 @@ export function endOf ({ runId, answerId }: Turn, content: string, fields: Parti
     finishReason: 'stop',
     usage: noTokens,
     costUsd: undefined,
+    processingMs: undefined,
     usageRecords: [],
     discardMessage: false,
     ...fields

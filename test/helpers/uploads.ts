@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import type { AgentDefinition } from '../../src/agents/agent.ts'
 import { startApp, until, type TestApp, type TestAppOptions } from './app.ts'
 import { testDatabaseUrl, type TestProvider } from './databases.ts'
-import { scriptedModel, type ScriptedModel } from './scripted-model.ts'
+import { scriptedModel, type ScriptedModel, type ScriptStep } from './scripted-model.ts'
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are asserted on, not typed
 type Json = any
@@ -31,13 +31,15 @@ export interface UploadServiceOptions extends Pick<TestAppOptions, 'env' | 'data
   readonly provider?: TestProvider
   readonly agents?: readonly AgentDefinition[]
   readonly dataDir?: string
+  /** What its model says, call by call. */
+  readonly responses?: ReadonlyArray<readonly ScriptStep[]>
 }
 
 /** The service with an agent that takes files, on a folder of its own. */
-export async function startUploadService (t: Test, { provider, env, agents = [{ key: 'reader', fileUpload: true, vision: true }], ...options }: UploadServiceOptions = {}): Promise<UploadService> {
+export async function startUploadService (t: Test, { provider, env, agents = [{ key: 'reader', fileUpload: true, vision: true }], responses = [['Fine']], ...options }: UploadServiceOptions = {}): Promise<UploadService> {
   const dataDir = options.dataDir ?? await mkdtemp(join(tmpdir(), 'parley-files-'))
   t.teardown(() => rm(dataDir, { recursive: true, force: true }))
-  const model = scriptedModel([['Fine']])
+  const model = scriptedModel(responses)
   const databaseUrl = options.databaseUrl ?? await testDatabaseUrl(t, provider)
   const started = await startApp(t, { model, agents, databaseUrl, env: { DATA_DIR: dataDir, ...env } })
   const { url } = started
@@ -66,6 +68,12 @@ export async function startUploadService (t: Test, { provider, env, agents = [{ 
     stored: async () => (await readdir(join(dataDir, 'files'), { recursive: true }).catch(() => [])).filter((name) => /^(kept|arriving)\//.test(name))
   }
   return service
+}
+
+/** A file of the thread, once it has been read. */
+export async function uploaded (service: UploadService, threadId: string, file: File) {
+  const { json } = await service.upload(threadId, file)
+  return await service.done(threadId, json.items[0].id)
 }
 
 export async function fixture (name: string): Promise<Buffer> {

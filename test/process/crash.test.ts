@@ -16,6 +16,7 @@ for (const { provider: database, skip } of await availableProviders()) {
     const provider = await slowProvider(t)
     const options = { cwd: await deployment(t, oneAgent), env: { ...provider.env, DATABASE_URL: await testDatabaseUrl(t, database) } }
     const first = await startService(t, options)
+    const askedAt = Date.now()
     const stream = await openStream(`${first.url}/v1/threads/crashed-thread/messages`, { text: 'a long one' })
     await until('much has been said', () => stream.text().length > 1_500, patienceMs)
     const killedAt = Date.now()
@@ -27,6 +28,7 @@ for (const { provider: database, skip } of await availableProviders()) {
     const { items: [question, answer] } = await getJson(`${second.url}/v1/threads/crashed-thread/messages`)
     t.match(question, { role: 'user', parts: [{ type: 'text', text: 'a long one' }] })
     t.match(answer, { role: 'assistant', metadata: { status: 'interrupted' } })
+    t.ok(answer.metadata.processingMs > 100 && answer.metadata.processingMs <= killedAt - askedAt, 'it took as long as is known of it')
     t.match(answer.parts.at(-1), { type: 'data-error', data: { code: 'shutting_down', retryable: true, ref: /^[0-9a-f]{8}$/ } })
     const saved: string = answer.parts.find((part: { type: string }) => part.type === 'text').text
     t.equal(answer.parts.find((part: { type: string }) => part.type === 'text').state, 'done')

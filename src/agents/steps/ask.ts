@@ -1,4 +1,5 @@
 import type { Tool } from '../../tools/tool.ts'
+import type { Metadata } from '../metadata.ts'
 import type { Answer, ModelQuestion, ShownOutput, Step, StepContext } from './step.ts'
 
 export interface AnswerOptions<S> {
@@ -13,9 +14,15 @@ export function askModel<S> ({ question, ...options }: AnswerOptions<S> & { read
   return answered((state, context) => context.askModel(question(state, context)), options)
 }
 
+export interface AskAgentStep<S> extends AnswerOptions<S> {
+  readonly task: (state: S, context: StepContext) => string
+  /** For that agent and everything below it, over what it inherits. */
+  readonly metadata?: (state: S, context: StepContext) => Metadata
+}
+
 /** A step that asks another agent, by its key. */
-export function askAgent<S> (agent: string, { task, ...options }: AnswerOptions<S> & { readonly task: (state: S, context: StepContext) => string }): Step<S> {
-  return answered((state, context) => context.askAgent(agent, task(state, context)), options)
+export function askAgent<S> (agent: string, { task, metadata, ...options }: AskAgentStep<S>): Step<S> {
+  return answered((state, context) => context.askAgent(agent, task(state, context), { metadata: metadata?.(state, context) }), options)
 }
 
 /** A step that calls a tool, which is not shown. */

@@ -3,7 +3,7 @@ import { createPipeline } from './pipeline.ts'
 import type { Step, StepContext } from './step.ts'
 
 /** What only a model that decides by itself has a use for. */
-type OfModels = 'instructions' | 'tools' | 'skills' | 'artifacts' | 'toolArtifacts' | 'requiredTools' | 'requiredToolsForRun' | 'toolChoice' | 'toolConcurrency' | 'maxSteps' | 'maxToolCalls'
+type OfModels = 'instructions' | 'tools' | 'skills' | 'artifacts' | 'toolArtifacts' | 'requiredTools' | 'requiredToolsForRun' | 'attachmentTools' | 'toolChoice' | 'toolConcurrency' | 'maxSteps' | 'maxToolCalls'
 
 export interface StepsAgentDefinition<S extends object> extends Omit<AgentDefinition, OfModels | 'pipeline'> {
   /** What the first step gets, or a function that makes it for each run. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Principal } from '../../auth/principal.ts'
 import type { JsonSchema, ModelMessage, ModelSettings } from '../../models/model.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { Metadata } from '../metadata.ts'
 
 /** What a step shows besides text. `fraction` is 0 to 1; one that is no number is left out. */
 export const shownSchema = z.discriminatedUnion('type', [
@@ -38,6 +39,11 @@ export interface ModelQuestion {
   readonly responseFormat?: z.ZodType | JsonSchema
 }
 
+export interface AskAgentOptions {
+  /** For that agent and everything below it: over the metadata of this run, and over what the crew says of the agent. */
+  readonly metadata?: Metadata | undefined
+}
+
 export interface StepMemory {
   /** What the agent remembers of the thread. Once a run. */
   readonly recall: () => Promise<readonly ModelMessage[]>
@@ -60,7 +66,7 @@ export interface StepContext {
   readonly askModel: (question: ModelQuestion) => Answer
   readonly callTool: (tool: Tool, input: unknown) => Promise<unknown>
   /** Another agent, by its key, which sees nothing but the task. */
-  readonly askAgent: (agent: string, task: string) => Answer
+  readonly askAgent: (agent: string, task: string, options?: AskAgentOptions) => Answer
   /** Absent outside of an agent. */
   readonly memory?: StepMemory | undefined
 }

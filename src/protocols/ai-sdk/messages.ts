@@ -19,13 +19,14 @@ export interface Shown {
 
 /** A stored message as history shows it: under the id its client knows it by. */
 export function toUIMessage (view: MessageView, { threadId, baseUrl = '' }: Shown): UIMessage {
-  const { id, clientId, role, parts, status, finishReason, usage, costUsd, model, runId, createdAt, rating, siblings, branchHeadId } = view
+  const { id, clientId, role, parts, status, finishReason, usage, costUsd, processingMs, model, runId, createdAt, rating, siblings, branchHeadId } = view
   const metadata = {
     createdAt: createdAt.toISOString(),
     status,
     ...(finishReason === undefined ? {} : { finishReason }),
     ...(usage === undefined ? {} : { usage }),
     ...(costUsd === undefined ? {} : { costUsd }),
+    ...(processingMs === undefined ? {} : { processingMs }),
     ...(model === undefined ? {} : { model }),
     threadId,
     ...(runId === undefined ? {} : { runId }),

@@ -9,6 +9,7 @@ export interface MessageMetadata {
   readonly finishReason?: FinishReason
   readonly usage?: Usage
   readonly costUsd?: number
+  readonly processingMs?: number
   readonly model?: string
   readonly threadId?: string
   readonly runId?: string
@@ -27,6 +28,7 @@ export function createMetadata (extra: Readonly<Record<string, unknown>>): Metad
   let createdAt = ''
   let calls = noUsage
   const costs: Array<number | undefined> = []
+  let processingMs: number | undefined
   let total: { finishReason: FinishReason, usage: Usage, costUsd: number | undefined } | undefined
 
   return {
@@ -44,12 +46,16 @@ export function createMetadata (extra: Readonly<Record<string, unknown>>): Metad
         case 'message-end':
           total = { finishReason: event.finishReason, usage: event.usage, costUsd: event.costUsd }
           break
+        case 'run-completed': case 'run-suspended': case 'run-stopped': case 'run-failed': case 'run-interrupted':
+          processingMs = event.processingMs
+          break
         default:
       }
     },
     at (status, finishReason) {
       const costUsd = total === undefined ? totalCost(costs) : total.costUsd
-      return { createdAt, status, finishReason, usage: total?.usage ?? calls, ...(costUsd === undefined ? {} : { costUsd }), ...origin, ...extra }
+      const known = { ...(costUsd === undefined ? {} : { costUsd }), ...(processingMs === undefined ? {} : { processingMs }) }
+      return { createdAt, status, finishReason, usage: total?.usage ?? calls, ...known, ...origin, ...extra }
     }
   }
 }

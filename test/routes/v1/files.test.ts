@@ -9,15 +9,10 @@ import { newKey } from '../../../src/auth/new-key.ts'
 import { getJson, post, startApp, until } from '../../helpers/app.ts'
 import { availableProviders } from '../../helpers/databases.ts'
 import { scriptedModel } from '../../helpers/scripted-model.ts'
-import { fixture, fixtureFile, startUploadService, textFile, type UploadService } from '../../helpers/uploads.ts'
+import { fixture, fixtureFile, startUploadService, textFile, uploaded } from '../../helpers/uploads.ts'
 
 const filePart = (url: string, extra: object = {}) => ({ type: 'file', mediaType: 'text/plain', url, ...extra })
 const say = (...parts: readonly object[]) => ({ message: { role: 'user', parts } })
-
-async function uploaded (service: UploadService, threadId: string, file: File) {
-  const { json } = await service.upload(threadId, file)
-  return await service.done(threadId, json.items[0].id)
-}
 
 for (const { provider, skip } of await availableProviders()) {
   t.test(`files are listed by pages, shown, removed with their bytes, and refused twice, on ${provider}`, { skip }, async (t) => {

@@ -118,7 +118,7 @@ t.test('a second configuration file beside the first is pointed out', async (t) 
 
 t.test('a required tool that the agent lacks is a warning, unless a provider may bring it', async (t) => {
   const registry = await load(t, {
-    'parley.config.mjs': "export default { agents: [{ key: 'a', requiredTools: ['lookup'] }, { key: 'b', requiredTools: ['lookup'], tools: [() => []] }, { key: 'c', requiredTools: ['artifact_note'], artifacts: [{ name: 'note', data: { type: 'object' } }], toolArtifacts: { notes: { artifact: { name: 'x', data: { type: 'object' } }, build () {} } } }] }\n"
+    'parley.config.mjs': "export default { agents: [{ key: 'a', requiredTools: ['lookup'] }, { key: 'b', requiredTools: ['lookup'], tools: [() => []] }, { key: 'd', requiredTools: ['lookup'], toolChoice: { tool: 'lookup' }, attachmentTools: () => [] }, { key: 'c', requiredTools: ['artifact_note'], artifacts: [{ name: 'note', data: { type: 'object' } }], toolArtifacts: { notes: { artifact: { name: 'x', data: { type: 'object' } }, build () {} } } }] }\n"
   })
   t.strictSame(registry.warnings, ['parley.config.mjs: agent "a": requiredTools: the agent has no tool "lookup", so nothing is required.', 'parley.config.mjs: agent "c": toolArtifacts: the agent has no tool "notes".'])
 })
@@ -266,8 +266,8 @@ const mistakes: readonly { name: string, files: Files, env?: Files, lines: reado
   },
   {
     name: 'a wrong attribute does not hide what is wrong with the others',
-    files: { 'parley.config.yaml': 'agents: [{ key: a, maxSteps: 0, tools: [x], model: "nowhere:x", toolChoice: { tool: y } }, { key: b, tools: [3], toolChoice: { tool: y } }]\n' },
-    lines: [/agent "a": maxSteps: /, /agent "a": tools\[0\]: unknown tool "x"/, /agent "a": model: /, /agent "a": toolChoice: /, /agent "b": tools\[0\]: /]
+    files: { 'parley.config.yaml': 'agents: [{ key: a, maxSteps: 0, tools: [x], model: "nowhere:x", toolChoice: { tool: y } }, { key: b, tools: [3], toolChoice: { tool: y } }, { key: c, attachmentTools: [x], toolChoice: { tool: y } }]\n' },
+    lines: [/agent "a": maxSteps: /, /agent "a": tools\[0\]: unknown tool "x"/, /agent "a": model: /, /agent "a": toolChoice: /, /agent "b": tools\[0\]: /, /agent "c": attachmentTools: expected a function/]
   },
   {
     name: 'artifacts and suggestions that cannot be what they are said to be',

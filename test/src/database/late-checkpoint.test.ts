@@ -18,7 +18,7 @@ t.test('a checkpoint that had to wait for the end of its run does not overwrite 
   await ending.query('BEGIN')
   await ending.query('UPDATE "Run" SET status = \'completed\' WHERE id = $1', [runId])
   await ending.query('UPDATE "Message" SET status = \'completed\', parts = $1 WHERE id = $2', [JSON.stringify(text('the whole answer')), messageId])
-  const lost = database.turns.checkpoint(holder, [{ runId, messageId, parts: text('the whole') }])
+  const lost = database.turns.checkpoint(holder, [{ runId, messageId, parts: text('the whole'), processingMs: 5 }])
   await waitsForLock(ending)
   await ending.query('COMMIT')
 

@@ -30,6 +30,16 @@ const vp8 = Buffer.from([0, 0, 0, 0x9d, 0x01, 0x2a, 5, 0, 3, 0])
 const webp = riff(['VP8X', Buffer.from([0x0c, 0, 0, 0, 4, 0, 0, 2, 0, 0])], ['VP8 ', vp8], ['EXIF', Buffer.from('GPS')], ['XMP ', Buffer.from('GPS!')])
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
+t.test('an image of more parts than one has is refused before they are all taken', async (t) => {
+  const many = <T>(part: T) => Array.from({ length: 100_001 }, () => part)
+  const images = {
+    'image/png': Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), ...many(pngChunk('tEXt', Buffer.alloc(0)))]),
+    'image/jpeg': Buffer.concat([Buffer.from([0xff, 0xd8]), ...many(segment(0xfe, Buffer.alloc(0))), frame, scan]),
+    'image/webp': riff(...many(['EXIF', Buffer.alloc(0)] as const))
+  }
+  for (const [mediaType, bytes] of Object.entries(images)) t.throws(() => imageSize(bytes, mediaType), { name: 'UnreadableFile', fault: { code: 'too_complex' } }, mediaType)
+})
+
 t.test('the size of a whole image is read', async (t) => {
   t.strictSame(imageSize(await fixture('png_named.jpg'), 'image/png'), { width: 2, height: 2 })
   t.strictSame(imageSize(jpeg, 'image/jpeg'), { width: 5, height: 3 })

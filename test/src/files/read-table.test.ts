@@ -8,6 +8,8 @@ const cases: ReadonlyArray<readonly [name: string, text: string, facts: object]>
   ['quoted delimiters, quotes and line ends', 'a,"b ""x"", y"\n"1\n2","3,4"\n', { rows: 1, columns: ['a', 'b "x", y'], delimiter: ',' }],
   ['one column', 'a\n1\n2', { rows: 2, columns: ['a'], delimiter: ',' }],
   ['uneven rows', 'a,b\n1\n2,3', { rows: 2, columns: ['a', 'b'], note: '1 of 2 rows have another number of fields than the header.' }],
+  ['more fields than are kept', `${'a,'.repeat(300)}b\n${','.repeat(300)}\n1\n`, { rows: 2, columns: Array(200).fill('a'), note: '1 of 2 rows have another number of fields than the header.' }],
+  ['quotes inside and behind quotes', 'a"b","c"d",""""\n1,"2', { rows: 1, columns: ['a"b"', 'cd"', '"'] }],
   ['a header alone', 'a,b', { rows: 0, columns: ['a', 'b'] }]
 ]
 for (const [name, text, facts] of cases) {

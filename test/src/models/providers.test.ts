@@ -69,7 +69,7 @@ t.test('a model knows what the configuration tells of it', async (t) => {
 
 t.test('a provider of the configuration is strict about its fields', async (t) => {
   t.strictSame(providerSchema.parse({}), { api: 'openai-chat' })
-  for (const wrong of [{ apiKey: 'secret' }, { baseURL: 'not a url' }, { baseURL: 'file:///etc' }, { api: 'other' }, { models: {} }]) {
+  for (const wrong of [{ apiKey: 'secret' }, { baseURL: 'not a url' }, { baseURL: 'file:///etc' }, { api: 'other' }, { mergeNeighbours: 'yes' }, { models: {} }]) {
     t.notOk(providerSchema.safeParse(wrong).success)
   }
 })

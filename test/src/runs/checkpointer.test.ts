@@ -22,7 +22,7 @@ t.test('all runs that have something new are saved in one transaction, and nothi
 t.test('what is saved is how it is when it is saved, not when it was touched', async (t) => {
   const { checkpointer, transactions } = create(t)
   let text = 'early'
-  checkpointer.touch({ ...source('run-1'), snapshot: () => ({ runId: 'run-1', messageId: 'm', parts: [{ type: 'text', text }] }) })
+  checkpointer.touch({ ...source('run-1'), snapshot: () => ({ runId: 'run-1', messageId: 'm', parts: [{ type: 'text', text }], processingMs: 5 }) })
   text = 'late'
   await until('saved', () => transactions.length === 1)
   t.match(transactions[0], [{ parts: [{ text: 'late' }] }])
@@ -171,5 +171,5 @@ function create (t: Test, { patienceMs = 5_000, ...store }: { failures?: number,
 }
 
 function source (runId: string): CheckpointSource {
-  return { runId, snapshot: () => ({ runId, messageId: `${runId}-answer`, parts: [] }), characters: () => 0, onLost: () => {}, onFailure: () => {} }
+  return { runId, snapshot: () => ({ runId, messageId: `${runId}-answer`, parts: [], processingMs: 5 }), characters: () => 0, onLost: () => {}, onFailure: () => {} }
 }

@@ -24,6 +24,6 @@ export function viewOf (path: readonly Message[], fields: Partial<TurnView> = {}
 function message (id: string, parentId: string | undefined, parts: readonly MessagePart[]): Omit<Message, 'role'> {
   return {
     id, clientId: undefined, parentId, position: 1, parts, status: 'completed', runId: undefined, model: undefined, finishReason: undefined, usage: undefined,
-    costUsd: undefined, errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: undefined, createdAt: new Date(0), deletedAt: undefined
+    costUsd: undefined, processingMs: undefined, errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: undefined, createdAt: new Date(0), deletedAt: undefined
   }
 }

@@ -70,6 +70,6 @@ function create (runs: readonly Run[], { runsHere = false, parts = [], interrupt
 function messageWith (parts: readonly MessagePart[]) {
   return {
     id: 'answer-1', clientId: undefined, parentId: undefined, position: 2, role: 'assistant' as const, parts, status: 'streaming' as const, runId: 'run-1', model: undefined,
-    finishReason: undefined, usage: undefined, costUsd: undefined, errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: undefined, createdAt: new Date(), deletedAt: undefined
+    finishReason: undefined, usage: undefined, costUsd: undefined, processingMs: undefined, errorCode: undefined, errorRef: undefined, startedAt: undefined, completedAt: undefined, createdAt: new Date(), deletedAt: undefined
   }
 }

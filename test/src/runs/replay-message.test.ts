@@ -5,8 +5,8 @@ import { answered } from './conversation.ts'
 
 const cases: Array<{ name: string, message: Partial<Message>, end: object[] }> = [
   { name: 'a completed answer', message: { finishReason: 'length', usage: { input: 1, output: 2, reasoning: 0, cachedRead: 0, cacheWrite: 0 } }, end: [{ type: 'message-end', finishReason: 'length', usage: { output: 2 } }, { type: 'run-completed' }] },
-  { name: 'an answer of which little is known', message: {}, end: [{ type: 'message-end', finishReason: 'stop', usage: { output: 0 } }, { type: 'run-completed' }] },
-  { name: 'a stopped answer', message: { status: 'stopped', finishReason: 'other' }, end: [{ type: 'message-end' }, { type: 'run-stopped' }] },
+  { name: 'an answer of which little is known', message: {}, end: [{ type: 'message-end', finishReason: 'stop', usage: { output: 0 } }, { type: 'run-completed', processingMs: undefined }] },
+  { name: 'a stopped answer', message: { status: 'stopped', finishReason: 'other', processingMs: 70 }, end: [{ type: 'message-end' }, { type: 'run-stopped', processingMs: 70 }] },
   {
     name: 'an answer that waits for the client',
     message: { status: 'suspended', parts: [{ type: 'tool-a', toolCallId: 'c1', state: 'input-available', input: {} }, { type: 'tool-a', toolCallId: 'c2', state: 'output-available', input: {}, output: 1 }] },

@@ -66,6 +66,16 @@ t.test('what a message cost is known where the price of every call is', async (t
   t.equal(await cost(), undefined)
 })
 
+t.test('how long a message was worked on is stored with its end, and saved while it runs with what earlier runs took', async (t) => {
+  const { recorder, transactions, ends } = create(t, {}, { initialMs: 60_000 })
+  await recorder.record([started, ...spoken])
+  await until('saved', () => transactions.length > 0)
+  const { processingMs = 0 } = transactions[0]?.[0] ?? {}
+  t.ok(processingMs >= 60_000 && processingMs < 120_000 && Number.isInteger(processingMs), String(processingMs))
+  await recorder.record([...closing, { type: 'run-stopped', reason: 'user', processingMs: 61_000 }])
+  t.equal(ends[0]?.processingMs, 61_000)
+})
+
 t.test('a stopped message that says nothing is discarded, one that says or does something is not', async (t) => {
   const stopped: RunEventBody = { type: 'run-stopped', reason: 'user' }
   const silent = create(t)

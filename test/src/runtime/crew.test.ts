@@ -1,5 +1,6 @@
 import t from 'tap'
 import { z } from 'zod'
+import type { AttachmentToolsHook } from '../../../src/agents/hooks.ts'
 import { denyAll } from '../../../src/auth/shipped-permissions.ts'
 import { AppError } from '../../../src/errors.ts'
 import { defineTool } from '../../../src/tools/tool.ts'
@@ -183,12 +184,25 @@ t.test('a stop reaches every depth', async (t) => {
 })
 
 t.test('attachments of the turn are seen by members only where their coordinator shares them', async (t) => {
-  const attachments = [{ text: '[notes.txt]', image: { mediaType: 'image/png', base64: 'AAAA' } }]
+  const file = { id: 'f1', name: 'notes.txt', mediaType: 'text/plain', size: 2, status: 'completed', text: 'hi' }
+  const attachments = [{ file, text: '[notes.txt]', image: { mediaType: 'image/png', base64: 'AAAA' } }]
   for (const shareAttachments of [true, false]) {
     const { models, model } = modelsOf({ root: [ask('d1', 'researcher', 'read it'), ['Ok.']], researcher: [['Read.']] })
     await run(t, { model, models, agent: { ...root, shareAttachments }, crew: [researcher], input: { attachments } })
     const seen = shareAttachments ? { role: 'user', content: '[notes.txt]\n\nread it', images: [attachments[0]!.image] } : { role: 'user', content: 'read it' }
     t.strictSame(models['test:researcher']!.requests[0]!.messages[0], seen)
+  }
+})
+
+t.test('a member has its tools for files where its coordinator shares those of the turn, and for no others', async (t) => {
+  const file = (id: string) => ({ id, name: `${id}.txt`, mediaType: 'text/plain', size: 2, status: 'completed', text: 'hi' })
+  const input = { files: [file('old'), file('new')], attachments: [{ file: file('new'), text: '[new.txt]' }] }
+  const attachmentTools: AttachmentToolsHook = (files, { agentPath }, tools) => [...tools, defineTool({ name: `read_${files.map(({ id }) => id).join('_')}_${agentPath.length}`, execute: () => 1 })]
+  for (const shareAttachments of [true, false]) {
+    const { models, model } = modelsOf({ root: [ask('d1', 'researcher', 'read it'), ['Ok.']], researcher: [['Read.']] })
+    await run(t, { model, models, agent: { ...root, shareAttachments, attachmentTools }, crew: [{ ...researcher, attachmentTools }], input })
+    t.strictSame(model.requests[0]?.tools.map(({ name }) => name), ['researcher', 'read_old_new_0'])
+    t.strictSame(models['test:researcher']!.requests[0]?.tools.map(({ name }) => name), shareAttachments ? ['look', 'read_new_1'] : ['look'])
   }
 })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineArtifact } from '../../../src/artifacts/artifact.ts'
 import type { Memory } from '../../../src/memories/memory.ts'
 import { createTurnMemory } from '../../../src/memories/turn-memory.ts'
-import { defineTool } from '../../../src/tools/tool.ts'
+import { defineTool, type Tool } from '../../../src/tools/tool.ts'
 import { thread } from '../../contracts/memory.ts'
 import { scriptedModel, toolCall } from '../../helpers/scripted-model.ts'
 import { run } from './running.ts'
@@ -19,6 +19,17 @@ t.test('a model is offered an agent\'s own tools, those of providers, artifacts,
   const note = defineArtifact({ name: 'note', data: z.object({ text: z.string() }) })
   await run(t, { model, crew: [{ key: 'helper' }], agent: { key: 'root', tools: [named('own'), () => [named('docs_search')]], artifacts: [note], agents: ['helper'] }, input: { memory: memoryWith('own', 'recollect') } })
   t.strictSame(model.requests[0]?.tools.map(({ name }) => name), ['own', 'docs_search', 'artifact_note', 'helper', 'recollect'])
+})
+
+t.test('tools for files come behind the crew, and a memory may put its own in their place', async (t) => {
+  const model = scriptedModel([['Hi.']])
+  const file = { id: 'f1', name: 'a.txt', mediaType: 'text/plain', size: 1, status: 'completed', text: 'A' }
+  const seen: unknown[] = []
+  const agent = { key: 'root', tools: [named('own')], agents: ['helper'], attachmentTools: (files: unknown, _context: unknown, tools: readonly Tool[]) => { seen.push(files, tools); return [named('read_file'), named('count')] } }
+  const { of } = await run(t, { model, crew: [{ key: 'helper' }], agent, input: { files: [file], memory: memoryWith('count', 'recollect') } })
+  t.strictSame(model.requests[0]?.tools.map(({ name }) => name), ['own', 'helper', 'read_file', 'count', 'recollect'])
+  t.strictSame(seen, [[file], []], 'asked once')
+  t.strictSame(of('data'), [])
 })
 
 t.test('tools that a memory brings take part in the choice of a tool', async (t) => {

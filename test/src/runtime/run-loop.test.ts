@@ -233,6 +233,20 @@ t.test('the clock of a run stands still while it waits', async (t) => {
   t.match(await run(t, { model: scriptedModel([[{ waitMs: 1 }, 'Thanks.']]), agent, input: { resume } }), { text: 'Thanks.', end: { type: 'run-completed' } })
 })
 
+t.test('a run that goes on has worked as long as before, and its conditions know', async (t) => {
+  const durations: number[] = []
+  const agent = { tools: [defineTool({ name: 'ask' })], stopWhen: ({ durationMs }: { durationMs: number }) => { durations.push(durationMs); return false } }
+  let kept: Suspension | undefined
+  const [first] = (await run(t, { model: scriptedModel([[{ waitMs: 30 }, ...toolCall('c1', 'ask')]]), agent, input: { onSuspend: (suspension) => { kept = suspension } } })).of('run-suspended')
+  t.ok((first?.processingMs ?? 0) >= 30)
+  const { checkpoint } = JSON.parse(JSON.stringify(kept))
+  checkpoint.root.workedMs += 100_000
+  const resume = { checkpoint, verdicts: new Map(), outputs: new Map([['c1', { callId: 'c1', output: 1 }]]) }
+  const [end] = (await run(t, { model: scriptedModel([['Thanks.']]), agent, input: { resume } })).of('run-completed')
+  t.ok((end?.processingMs ?? 0) >= 100_030)
+  t.ok(durations.length === 1 && durations.every((durationMs) => durationMs >= 100_030), durations.join())
+})
+
 t.test('a provider of tools is asked once per run, with who asks; one that fails costs its own tools only', async (t) => {
   const asked: unknown[] = []
   const provider = (context: unknown) => { asked.push(context); return [echo] }

@@ -174,7 +174,7 @@ t.test('another agent is heard as it speaks, without its reasoning, its calls, a
       for (const event of events) yield [event]
     }
   })
-  t.strictSame(asked, [['helper', 'task 0']])
+  t.strictSame(asked, [['helper', 'task 0', { metadata: undefined }]])
   t.equal(ran.end?.text, 'One\n\ntwo\n\nOne\n\ntwo')
   t.match(ran.of('usage').map(({ agentPath }) => agentPath), [path, below])
   t.match(ran.of('file'), [{ mediaType: 'x/y', fileId: 'f', agentPath: undefined }])

@@ -7,7 +7,7 @@ import type { MessageView } from '../../../../src/threads/message.ts'
 
 const view: MessageView = {
   id: 'row-1', clientId: undefined, position: 1, role: 'user', parts: [{ type: 'text', text: 'Hi' }], status: 'completed', runId: undefined, model: undefined, finishReason: undefined,
-  usage: undefined, costUsd: undefined, createdAt: new Date('2026-01-02T03:04:05Z'), rating: undefined, siblings: 1
+  usage: undefined, costUsd: undefined, processingMs: undefined, createdAt: new Date('2026-01-02T03:04:05Z'), rating: undefined, siblings: 1
 }
 
 t.test('a file of a message is shown under its full address, any other part as it is', async (t) => {
@@ -25,8 +25,8 @@ t.test('a user message says when it was made and has no empty fields', async (t)
 })
 
 t.test('an answer has the metadata of its stream, its rating and its branches, under the id of its client', async (t) => {
-  const answer = toUIMessage({ ...view, id: 'row-2', clientId: 'client-2', role: 'assistant', status: 'failed', runId: 'run-1', model: 'test:model', finishReason: 'error', usage: noUsage, costUsd: 0, rating: { rating: -1, comment: 'No' }, siblings: 2 }, { threadId: 'thread-1' })
+  const answer = toUIMessage({ ...view, id: 'row-2', clientId: 'client-2', role: 'assistant', status: 'failed', runId: 'run-1', model: 'test:model', finishReason: 'error', usage: noUsage, costUsd: 0, processingMs: 0, rating: { rating: -1, comment: 'No' }, siblings: 2 }, { threadId: 'thread-1' })
   t.match(answer, { id: 'client-2', role: 'assistant' })
-  t.strictSame(answer.metadata, { createdAt: '2026-01-02T03:04:05.000Z', status: 'failed', finishReason: 'error', usage: noUsage, costUsd: 0, model: 'test:model', threadId: 'thread-1', runId: 'run-1', rating: { rating: -1, comment: 'No' }, siblings: 2 })
+  t.strictSame(answer.metadata, { createdAt: '2026-01-02T03:04:05.000Z', status: 'failed', finishReason: 'error', usage: noUsage, costUsd: 0, processingMs: 0, model: 'test:model', threadId: 'thread-1', runId: 'run-1', rating: { rating: -1, comment: 'No' }, siblings: 2 })
   for (const client of clientNames) await t.resolves(validateMessages(client, [asJson(answer)]))
 })
