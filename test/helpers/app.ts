@@ -45,6 +45,7 @@ export async function startApp (t: Test, { model, models = modelsOf(model), agen
   const dbUrl = databaseUrl ?? await testDatabaseUrl(t)
   const config: Config = loadConfig({ HEARTBEAT_MS: '1000', DATA_DIR: await freshFolder(t), ...env })
   const database = await openDatabase({ url: dbUrl })
+  t.teardown(() => database.close()) // also where the app refuses to start
   const app = await buildApp({ config, database, agents: registryOf(agents, models), agentKit, models, permissions: createPermissions({ lists: permissions, log }), ...(log === undefined ? {} : { log }) })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -20,7 +20,7 @@ t.test('runs are saved where their threads are, and a storage that is away takes
   const failed: string[] = []
   const source = ({ runId, answerId: messageId }: Turn): CheckpointSource => ({
     runId,
-    snapshot: () => ({ runId, messageId, parts: text('said so far') }),
+    snapshot: () => ({ runId, messageId, processingMs: 0, parts: text('said so far') }),
     characters: () => 0,
     onLost: () => { failed.push(`${runId} lost`) },
     onFailure: () => { failed.push(runId) }
