@@ -1,6 +1,9 @@
 import { AppError } from '../errors.ts'
 import type { Storage, ThreadStores } from './storage.ts'
 
+// As long as a query of the service’s own database may take.
+const defaultPatienceMs = 30_000
+
 type Methods = { readonly [Name in keyof ThreadStores]: Readonly<Record<RequiredKeys<ThreadStores[Name]>, true>> }
 type RequiredKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? never : K }[keyof T]
 
@@ -17,8 +20,12 @@ const methods: Methods = {
   memories: { recall: true, remember: true }
 }
 
-/** What code of others opened, bound, so that classes do too. Throws configuration_error naming every method that is missing. */
-export function checkedStorage (name: string, opened: unknown): Storage {
+/**
+ * What code of others opened, bound, so that classes do too. Whatever fails in it fails as a promise, and what does not
+ * answer is storage_unavailable after a time: nobody waits for ever, and so neither does the end of the process. Throws
+ * configuration_error naming every method that is missing.
+ */
+export function checkedStorage (name: string, opened: unknown, { patienceMs = defaultPatienceMs }: { readonly patienceMs?: number | undefined } = {}): Storage {
   const missing: string[] = []
   const stores = Object.fromEntries(Object.entries(methods).map(([store, names]) => [store, bound(memberOf(opened, store), Object.keys(names), `${store}.`)]))
   const storage = { ...stores, ...bound(opened, ['ping', 'close'], '') }
@@ -28,9 +35,23 @@ export function checkedStorage (name: string, opened: unknown): Storage {
   function bound (from: unknown, names: readonly string[], path: string): object {
     return Object.fromEntries(names.map((method) => {
       const value = memberOf(from, method)
-      if (typeof value !== 'function') missing.push(path + method)
-      return [method, typeof value === 'function' ? value.bind(from) : undefined]
+      if (typeof value !== 'function') {
+        missing.push(path + method)
+        return [method, undefined]
+      }
+      return [method, async (...args: unknown[]) => await inTime(value.apply(from, args), patienceMs, () => new AppError('storage_unavailable', `The storage "${name}" did not answer in time. Try again shortly.`))]
     }))
+  }
+}
+
+/** What is told after its time is ignored. */
+async function inTime (answer: unknown, patienceMs: number, late: () => Error): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined
+  const outOfPatience = new Promise<never>((_resolve, reject) => { timer = setTimeout(() => { reject(late()) }, patienceMs) })
+  try {
+    return await Promise.race([answer, outOfPatience])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

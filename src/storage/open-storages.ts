@@ -29,12 +29,14 @@ export interface OpenStoragesOptions extends StorageContext {
   readonly database: Storage & { readonly placements: Placements }
   readonly timeStores: <T extends object>(stores: T) => T
   readonly log: RunLogger
+  /** How long each call of a storage of one's own may take. */
+  readonly patienceMs?: number
 }
 
 type Chosen = Exclude<StorageChoice, 'database' | 'none'>
 
 /** Opens the storages that agents have besides the database. Where there are none, the stores are those of the database itself. */
-export async function openStorages ({ agents, database, timeStores, log, ...context }: OpenStoragesOptions): Promise<Storages> {
+export async function openStorages ({ agents, database, timeStores, log, patienceMs, ...context }: OpenStoragesOptions): Promise<Storages> {
   const chosen = chosenBy(agents)
   const unknown = (await database.placements.storages()).filter((name) => name !== databaseName && !chosen.has(name))
   for (const storage of unknown) log.warn({ storage }, 'there are threads in a storage that no agent has any more: they cannot be read')
@@ -42,9 +44,9 @@ export async function openStorages ({ agents, database, timeStores, log, ...cont
 
   const storages = new Map<string, Storage>([[databaseName, database]])
   try {
-    for (const [name, choice] of chosen) storages.set(name, timeStores(await open(choice, context)))
+    for (const [name, choice] of chosen) storages.set(name, timeStores(await open(choice, context, patienceMs)))
   } catch (error) {
-    await closeAll(storages)
+    await closeAll(storages, log)
     throw error
   }
   const placements = placementsOf(chosen, unknown, database.placements)
@@ -55,7 +57,7 @@ export async function openStorages ({ agents, database, timeStores, log, ...cont
     nameOf: router.nameOf,
     checkpointer: (make) => routeCheckpoints(stores.turns, make),
     ping: () => inEach(storages.values(), (storage) => storage.ping()),
-    close: () => closeAll(storages)
+    close: () => closeAll(storages, log)
   }
 }
 
@@ -79,17 +81,21 @@ function newThreadsOf (agents: Pick<AgentRegistry, 'find'>, agentId: string): st
   return storage === 'none' ? databaseName : storageName(storage)
 }
 
-async function open (choice: Chosen, context: StorageContext): Promise<Storage> {
+async function open (choice: Chosen, context: StorageContext, patienceMs: number | undefined): Promise<Storage> {
   // One connection, so that all of it is one database.
   if (choice === 'memory') return await context.openDatabase('file::memory:')
   try {
-    return checkedStorage(choice.name, await choice.open(context))
+    return checkedStorage(choice.name, await choice.open(context), { patienceMs })
   } catch (cause) {
     if (isAppError(cause)) throw cause
     throw new AppError('configuration_error', `The storage "${choice.name}" could not be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 
-async function closeAll (storages: ReadonlyMap<string, Storage>): Promise<void> {
-  for (const [name, storage] of storages) if (name !== databaseName) await storage.close()
+/** One that cannot be closed keeps none of the others open. */
+async function closeAll (storages: ReadonlyMap<string, Storage>, log: RunLogger): Promise<void> {
+  await Promise.all(Array.from(storages, async ([name, storage]) => {
+    if (name === databaseName) return
+    await storage.close().catch((error: unknown) => { log.warn({ err: error, storage: name }, 'a storage could not be closed') })
+  }))
 }

@@ -1,6 +1,7 @@
 import type { Principal } from '../auth/principal.ts'
 import { AppError } from '../errors.ts'
 import type { Thread, ThreadStore } from '../threads/thread-store.ts'
+import { inEach } from './every-storage.ts'
 import { mergedList } from './merged-list.ts'
 import { database, type ThreadRouter } from './thread-router.ts'
 
@@ -27,8 +28,12 @@ export function routeThreads (router: ThreadRouter): ThreadStore {
       const owner = { tenantId: principal.tenantId, ownerId: principal.userId }
       const placed = await router.placements.ofOwner(owner)
       let removed = 0
-      for (const { threads } of router.storages.values()) removed += await threads.removeAll(principal)
-      for (const { storage, threadId, claim } of placed) if (storage !== database && router.storages.has(storage)) await router.placements.release(owner, threadId, claim)
+      await inEach(router.storages, async ([name, { threads }]) => {
+        const count = await threads.removeAll(principal)
+        removed += count
+        if (name === database) return
+        for (const { storage, threadId, claim } of placed) if (storage === name) await router.placements.release(owner, threadId, claim)
+      })
       return removed
     },
 

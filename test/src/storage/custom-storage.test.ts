@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import type { AgentDefinition } from '../../../src/agents/agent.ts'
+import { agentId } from '../../../src/agents/ids.ts'
 import { openDatabase } from '../../../src/database/database.ts'
+import type { RunLogger } from '../../../src/runtime/log.ts'
 import { checkedStorage } from '../../../src/storage/checked-storage.ts'
 import { defineStorage } from '../../../src/storage/define-storage.ts'
 import { openStorages } from '../../../src/storage/open-storages.ts'
@@ -14,9 +16,9 @@ import { availableProviders, openTestDatabase, testDatabaseUrl } from '../../hel
 import { loggedService } from '../../helpers/logged.ts'
 import { scriptedModel } from '../../helpers/scripted-model.ts'
 
-const open = async (t: Test, agents: readonly AgentDefinition[], { log } = loggedService()) => {
+const open = async (t: Test, agents: readonly AgentDefinition[], { log = loggedService().log, patienceMs }: { log?: RunLogger, patienceMs?: number } = {}) => {
   const database = await openTestDatabase(t, await testDatabaseUrl(t))
-  const storages = await openStorages({ agents: registryOf(agents, scriptedModel([['Hi']])), database, log, timeStores: (stores) => stores, openDatabase: (url) => openDatabase({ url }) })
+  const storages = await openStorages({ agents: registryOf(agents, scriptedModel([['Hi']])), database, log, timeStores: (stores) => stores, openDatabase: (url) => openDatabase({ url }), ...(patienceMs === undefined ? {} : { patienceMs }) })
   t.teardown(() => storages.close())
   return { database, storages }
 }
@@ -91,6 +93,46 @@ t.test('a storage that lacks something, or does not open, is a reason not to sta
   await t.rejects(starting(async () => undefined as unknown as Storage), { code: 'configuration_error', message: /no threads\.create, / }) // as code without types may do
   await t.rejects(starting(async () => { throw new Error('no such bucket') }), { code: 'configuration_error', message: 'The storage "archive" could not be opened: no such bucket' })
   await t.rejects(starting(({ openDatabase }) => openDatabase('postgresql://u:secret@127.0.0.1:1/x')), { code: 'storage_unavailable', message: /127\.0\.0\.1:1/ })
+})
+
+t.test('a storage that does not answer, or fails in another way than it should, holds up nothing but what is asked of it', async (t) => {
+  const caller = { tenantId: 't', userId: 'u', roles: [] }
+  const opened = (fault: () => Promise<never>) => open(t, [{
+    key: 'b',
+    storage: defineStorage({
+      name: 'archive',
+      open: async ({ openDatabase }) => {
+        const { threads, turns, ...rest } = await openDatabase('file::memory:')
+        return { ...rest, threads: { ...threads, get: fault, removeAll: fault }, turns: { ...turns, begin: fault, renewLeases: fault, runningRuns: fault }, ping: fault }
+      }
+    })
+  }, { key: 'a', storage: 'memory' }], { patienceMs: 50 })
+  const faults = {
+    hangs: { fault: () => new Promise<never>(() => {}), code: 'storage_unavailable' },
+    'throws before it promises anything': { fault: () => { throw Object.assign(new Error('no bucket'), { code: 'ENOBUCKET' }) }, code: 'ENOBUCKET' }
+  }
+  for (const [name, { fault, code }] of Object.entries(faults)) {
+    t.test(name, async (t) => {
+      const { storages: { stores, ping } } = await opened(fault)
+      await t.rejects(ping(), { code })
+      await t.rejects(stores.turns.begin(caller, 'archived', { contextLimit: 1 }, () => ({ messages: [], createThread: { agentId: agentId('b') }, result: 0 })), { code })
+      await t.rejects(stores.turns.renewLeases('holder', new Date()), { code })
+      t.strictSame(await stores.turns.runningRuns(), [])
+      await stores.threads.create(caller, { id: 'brief', agentId: agentId('a') })
+      await t.rejects(stores.threads.removeAll(caller), { code })
+      t.equal(await stores.threads.get(caller, 'brief'), undefined, 'those of the others are removed all the same')
+    })
+  }
+})
+
+t.test('what is left of a storage that cannot be closed is told, and the others are closed', async (t) => {
+  const logged = loggedService()
+  const closed: string[] = []
+  const storage = (name: string, close: () => Promise<void>) => defineStorage({ name, open: async ({ openDatabase }) => ({ ...await openDatabase('file::memory:'), close }) })
+  const { storages } = await open(t, [{ key: 'a', storage: storage('stuck', async () => { throw new Error('still writing') }) }, { key: 'b', storage: storage('archive', async () => { closed.push('archive') }) }], logged)
+  await storages.close()
+  t.strictSame(closed, ['archive'])
+  t.match(logged.lines, [{ level: 40, storage: 'stuck' }])
 })
 
 t.test('threads of a storage that no agent has any more are warned of at start', async (t) => {
