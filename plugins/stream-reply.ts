@@ -19,7 +19,8 @@ export default fp<StreamReplyOptions>(async (app, { heartbeatMs }) => {
     raw.once('close', this.server.metrics.http.streamOpened())
     // Chat clients tell the whole conversation with every question: it is not held for as long as the answer takes.
     request.body = undefined
-    raw.writeHead(statusCode, this.headers(headers).getHeaders() as OutgoingHttpHeaders) // Fastify takes numbers for more of them
+    raw.writeHead(statusCode, this.headers(headers).getHeaders() as OutgoingHttpHeaders) // Fastify's type allows numbers for more of them
+    // Not by `send`: the stream that it takes weighs as much as all else that is held of an idle answer.
     this.hijack()
     if (request.method === 'HEAD') {
       void frames.return()

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import type { Thread, ThreadStore } from '../threads/thread-store.ts'
 import { inEach } from './every-storage.ts'
 import { mergedList } from './merged-list.ts'
-import { database, type ThreadRouter } from './thread-router.ts'
+import { databaseName, type ThreadRouter } from './thread-router.ts'
 
 /** The threads of all storages, as of one. */
 export function routeThreads (router: ThreadRouter): ThreadStore {
@@ -31,7 +31,7 @@ export function routeThreads (router: ThreadRouter): ThreadStore {
       await inEach(router.storages, async ([name, { threads }]) => {
         const count = await threads.removeAll(principal)
         removed += count
-        if (name === database) return
+        if (name === databaseName) return
         for (const { storage, threadId, claim } of placed) if (storage === name) await router.placements.release(owner, threadId, claim)
       })
       return removed
