@@ -45,7 +45,7 @@ export async function openStorages ({ agents, database, timeStores, log, ...cont
   try {
     for (const [name, choice] of chosen) storages.set(name, timeStores(await open(choice, context)))
   } catch (error) {
-    await closeAll(storages)
+    await closeAll(storages, log)
     throw error
   }
   const placements = placementsOf(chosen, unknown, database.placements)
@@ -56,7 +56,7 @@ export async function openStorages ({ agents, database, timeStores, log, ...cont
     nameOf: router.nameOf,
     checkpointer: (make) => routeCheckpoints(stores.turns, make),
     ping: () => inEach(storages.values(), (storage) => storage.ping()),
-    close: () => closeAll(storages)
+    close: () => closeAll(storages, log)
   }
 }
 
@@ -91,6 +91,14 @@ async function open (choice: Chosen, context: StorageContext): Promise<Storage> 
   }
 }
 
-async function closeAll (storages: ReadonlyMap<string, Storage>): Promise<void> {
-  for (const [name, storage] of storages) if (name !== databaseName) await storage.close()
+/** One that cannot be closed holds up neither the others nor the end of the process. */
+async function closeAll (storages: ReadonlyMap<string, Storage>, log: RunLogger): Promise<void> {
+  await Promise.all(Array.from(storages, async ([name, storage]) => {
+    if (name === databaseName) return
+    try {
+      await storage.close()
+    } catch (error) {
+      log.warn({ err: error, storage: name }, 'a storage could not be closed')
+    }
+  }))
 }

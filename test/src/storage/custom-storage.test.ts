@@ -105,3 +105,21 @@ t.test('threads of a storage that no agent has any more are warned of at start',
 async function openWith (t: Test, openArchive: (context: { openDatabase: (url: string) => Promise<Storage> }) => Promise<Storage>): Promise<unknown> {
   return await open(t, [{ key: 'a', storage: defineStorage({ name: 'archive', open: openArchive }) }])
 }
+
+t.test('one that cannot be closed is logged, and holds up no other', async (t) => {
+  const logged = loggedService()
+  const closed: string[] = []
+  const storage = (name: string, close: () => Promise<void>) => defineStorage({
+    name,
+    open: async ({ openDatabase: openOther }) => {
+      const inside = await openOther(await testDatabaseUrl(t))
+      return { ...inside, close: async () => { await inside.close(); await close() } }
+    }
+  })
+  const stuck = storage('stuck', () => Promise.reject(new Error('its disk is gone')))
+  const other = storage('other', async () => { closed.push('other') })
+  const { storages } = await open(t, [{ key: 'first', storage: stuck }, { key: 'second', storage: other }], logged)
+  await storages.close()
+  t.strictSame(closed, ['other'])
+  t.match(logged.lines, [{ msg: 'a storage could not be closed', storage: 'stuck' }])
+})
