@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { createMetrics, type Metrics } from '../src/metrics/metrics.ts'
+import { onRequestEnd } from './request-end.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,8 +14,9 @@ const unknownRoute = 'unknown'
 export default fp(async (app) => {
   const metrics = createMetrics()
   app.decorate('metrics', metrics)
-  app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
-    metrics.http.answered({ method, route: routeOptions.url ?? unknownRoute, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+  onRequestEnd(app, ({ method, routeOptions }, reply) => {
+    // Whoever left before was answered nothing.
+    if (reply.raw.headersSent) metrics.http.answered({ method, route: routeOptions.url ?? unknownRoute, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
   })
   app.addHook('onClose', async () => { metrics.close() })
 }, { name: 'metrics' })

@@ -67,6 +67,23 @@ t.test('requests are counted and timed by the pattern of their route, so that id
   t.notMatch(await textOf(url), /thread-1111|made|\/other/)
 })
 
+t.test('an answer is counted and timed when its reader leaves, and a request that left before any answer is not', async (t) => {
+  const { url } = await startApp(t, { model: scriptedModel([['Slow', { hang: true }]]) })
+  const stream = await openStream(`${url}/v1/threads/thread-left/messages`, { text: 'Hi' })
+  await until('it speaks', () => stream.text() === 'Slow')
+  stream.leave()
+  const impatient = new AbortController()
+  const unanswered = post(`${url}/v1/agents/tester/run`, { input: 'Hi' }, { signal: impatient.signal })
+  await until('it runs', async () => (await metricsOf(url))('parley_runs_running') === 2)
+  impatient.abort()
+  await t.rejects(unanswered)
+  await until('its run ends with it', async () => (await metricsOf(url))('parley_runs_running') === 1)
+  const read = await metricsOf(url)
+  t.equal(read('parley_http_requests_total{method="POST",route="/v1/threads/:threadId/messages",status="200"}'), 1)
+  t.equal(read('parley_http_request_duration_seconds_count{method="POST",route="/v1/threads/:threadId/messages"}'), 1)
+  t.notMatch(await textOf(url), /agentId\/run/)
+})
+
 t.test('operations of the database are timed, each by its store and name', async (t) => {
   const { url } = await startApp(t, { model: scriptedModel([['Hi']]) })
   await post(`${url}/v1/threads/thread-timed/messages`, { text: 'Hi' })
