@@ -57,6 +57,20 @@ t.test('a stream whose reader leaves is no longer open, although its run goes on
   t.equal((await metricsOf(url))('parley_runs_running'), 1)
 })
 
+t.test('a reader that leaves before its stream begins is not counted as open', async (t) => {
+  const model = scriptedModel([[{ hang: true }]])
+  const { url } = await startApp(t, { model })
+  for (let index = 1; index <= 3; index++) {
+    const impatient = new AbortController()
+    const answer = post(`${url}/v1/chat/completions`, { model: 'tester', stream: true, messages: [{ role: 'user', content: 'Hi' }] }, { signal: impatient.signal })
+    await until('it is asked', () => model.requests.length === index)
+    impatient.abort()
+    await t.rejects(answer)
+    await until('its run ends with it', () => model.closed() === index)
+  }
+  await until('no stream is open', async () => (await metricsOf(url))('parley_open_streams') === 0)
+})
+
 t.test('requests are counted and timed by the pattern of their route, so that ids and made-up paths add nothing', async (t) => {
   const { url } = await startApp(t, { model: scriptedModel([['Hi']]) })
   for (const path of ['/v1/threads/thread-1111', '/v1/threads/thread-2222', '/made/up', '/v1/made-up', '/other']) await fetch(`${url}${path}`)
