@@ -14,9 +14,8 @@ const unknownRoute = 'unknown'
 export default fp(async (app) => {
   const metrics = createMetrics()
   app.decorate('metrics', metrics)
-  onRequestEnd(app, ({ method, routeOptions }, reply) => {
-    // Whoever left before was answered nothing.
-    if (reply.raw.headersSent) metrics.http.answered({ method, route: routeOptions.url ?? unknownRoute, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+  onRequestEnd(app, ({ method, routeOptions }, { elapsedTime }, { status }) => {
+    if (status !== undefined) metrics.http.answered({ method, route: routeOptions.url ?? unknownRoute, status, seconds: elapsedTime / 1000 })
   })
   app.addHook('onClose', async () => { metrics.close() })
 }, { name: 'metrics' })

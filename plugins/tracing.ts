@@ -34,7 +34,7 @@ export default fp<TracingPluginOptions>(async (app, options) => {
     if (request.span === undefined) done()
     else request.span.within(done)
   })
-  onRequestEnd(app, ({ span }, { raw, statusCode }) => { span?.end({ status: raw.headersSent ? statusCode : undefined }) })
+  onRequestEnd(app, ({ span }, _reply, { status }) => { span?.end({ status }) })
   app.addHook('onClose', () => tracing.close())
 }, { name: 'tracing' })
 
