@@ -24,7 +24,10 @@ export default fp<StreamReplyOptions>(async (app, { heartbeatMs }) => {
     raw.once('close', this.server.metrics.http.streamOpened())
     // Chat clients tell the whole conversation with every question: it is not held for as long as the answer takes.
     request.body = undefined
-    raw.writeHead(statusCode, this.headers(headers).getHeaders() as OutgoingHttpHeaders) // Fastify takes numbers for more of them
+    this.headers(headers)
+    // Node would keep it open where a header says so, and a client that asked for the end waits for it.
+    if (!raw.shouldKeepAlive) void this.header('connection', 'close')
+    raw.writeHead(statusCode, this.getHeaders() as OutgoingHttpHeaders) // Fastify takes numbers for more of them
     this.hijack()
     if (request.method === 'HEAD') {
       void frames.return()
