@@ -59,7 +59,7 @@ function translate (error: unknown): unknown {
   return error
 }
 
-/** One for each field that there is not, by its own name. */
+/** An unknown field is an issue of its own, under its own name. */
 function issuesOf ({ instancePath, keyword, params, message = 'is not valid' }: FastifySchemaValidationError, context: string): ErrorIssue[] {
   const path = instancePath.slice(1).replaceAll('/', '.')
   if (keyword !== 'unrecognized_keys' || !Array.isArray(params['keys'])) return [{ path: path || context, message }]

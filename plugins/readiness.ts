@@ -18,7 +18,7 @@ export default fp(async (app) => {
       await app.storages.ping()
       return 'ready'
     } catch (error) {
-      app.log.warn({ err: error }, 'the database does not answer')
+      app.log.warn({ err: error }, 'a storage does not answer')
       return 'storage_unavailable'
     }
   })

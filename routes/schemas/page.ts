@@ -13,13 +13,13 @@ export function pageOf<T extends { readonly id: string }> (all: readonly T[], { 
 function placeAfter (cursor: string, all: readonly { readonly id: string }[]): number {
   const place = all.findIndex((item) => encode(item.id) === cursor) + 1
   const id = Buffer.from(cursor, 'base64url').toString()
-  if (place > 0 || !made.test(id)) return place
-  const next = all.findIndex((item) => made.test(item.id) && item.id > id)
+  if (place > 0 || !rowId.test(id)) return place
+  const next = all.findIndex((item) => rowId.test(item.id) && item.id > id)
   return next === -1 ? all.length : next
 }
 
-// Version 7: ids of rows.
-const made = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+// Version 7: their order is that in which rows were made.
+const rowId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function encode (id: string): string {
   return Buffer.from(id).toString('base64url')

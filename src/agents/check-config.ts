@@ -90,19 +90,15 @@ export function checkAgents (entries: readonly Entry[], context: CheckContext): 
   }
   const registered = agents.filter((agent) => !agent.abstract)
   const names = nameTable(registered)
-  for (const { agent, holder, reason } of names.collisions) {
-    const at = origins.get(agent)
-    faults.push({ file: at?.file ?? '', entry: at?.label, reason: `${reason} in ${origins.get(holder)?.file ?? ''}` })
-  }
-  for (const { agent, reason } of storageClashes(agents)) {
+  for (const { agent, holder, reason } of names.collisions) addFault(agent, `${reason} in ${origins.get(holder)?.file ?? ''}`)
+  for (const { agent, reason } of storageClashes(agents)) addFault(agent, reason)
+  for (const agent of registered) for (const reason of crewProblems(agent, names.agents, faulty)) addFault(agent, reason)
+  return { registered, names: names.agents, origins, abstract: agents.filter((agent) => agent.abstract).map((agent) => agent.key), faulty, warnings, faults }
+
+  function addFault (agent: Agent, reason: string): void {
     const at = origins.get(agent)
     faults.push({ file: at?.file ?? '', entry: at?.label, reason })
   }
-  for (const agent of registered) {
-    const at = origins.get(agent)
-    for (const reason of crewProblems(agent, names.agents, faulty)) faults.push({ file: at?.file ?? '', entry: at?.label, reason })
-  }
-  return { registered, names: names.agents, origins, abstract: agents.filter((agent) => agent.abstract).map((agent) => agent.key), faulty, warnings, faults }
 }
 
 /** Why the agent cannot be where chats without one go to. */

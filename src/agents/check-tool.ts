@@ -18,13 +18,13 @@ export function toolProblems (value: unknown): string[] {
 /** What keeps a value from being a schema: zod's or JSON Schema. */
 export function schemaProblem (schema: unknown): string | undefined {
   if (!isZod(schema) && (typeof schema !== 'object' || schema === null || Array.isArray(schema))) return 'expected a zod schema or a JSON schema'
-  const known = looked.get(schema) ?? { problem: compileProblem(schema) }
-  looked.set(schema, known)
-  return known.problem
+  const compiled = compiledSchemas.get(schema) ?? { problem: compileProblem(schema) }
+  compiledSchemas.set(schema, compiled)
+  return compiled.problem
 }
 
-// To compile a schema costs more than all else about an agent, and many runtime agents have those of one base.
-const looked = new WeakMap<object, { readonly problem: string | undefined }>()
+// Kept, because compiling costs more than all else that is checked of an agent, and many runtime agents have the schemas of one base.
+const compiledSchemas = new WeakMap<object, { readonly problem: string | undefined }>()
 
 function compileProblem (schema: object): string | undefined {
   try {

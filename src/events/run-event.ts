@@ -68,6 +68,8 @@ export const runEventSchema = z.intersection(runEventBodySchema, stamp)
 export type RunEvent = RunEventBody & z.output<typeof stamp>
 export type RunEventType = RunEventBody['type']
 export type RunEventOf<T extends RunEventType> = Extract<RunEventBody, { type: T }>
+/** What tells of one call of a tool. */
+export type ToolEvent = RunEventOf<'tool-call-start' | 'tool-input-delta' | 'tool-input-complete' | 'tool-input-invalid' | 'tool-output' | 'tool-error' | 'tool-denied' | 'approval-requested'>
 
 const terminalTypes = ['run-completed', 'run-suspended', 'run-stopped', 'run-failed', 'run-interrupted'] as const
 export type TerminalEvent = RunEventOf<typeof terminalTypes[number]>

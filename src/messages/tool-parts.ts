@@ -1,10 +1,8 @@
-import type { RunEventOf } from '../events/run-event.ts'
+import type { RunEventOf, ToolEvent } from '../events/run-event.ts'
 import { toJsonSafe } from '../tools/serialise.ts'
 import { attributionOf } from './attribution.ts'
 import { isToolPart, type MessagePart, type ToolPart } from './parts.ts'
 import { allowed, denied, refusedInput, settle } from './tool-outcome.ts'
-
-type ToolEvent = RunEventOf<'tool-call-start' | 'tool-input-delta' | 'tool-input-complete' | 'tool-input-invalid' | 'tool-output' | 'tool-error' | 'tool-denied' | 'approval-requested'>
 
 export interface ToolParts {
   apply: (event: ToolEvent) => void

@@ -7,7 +7,7 @@ type Method = (...args: readonly unknown[]) => unknown
 
 export function createDatabaseMetrics (registry: Registry): TimeStores {
   const duration = new Histogram({
-    name: 'parley_database_seconds', help: 'Time of database operations, by store method', labelNames: ['operation'], registers: [registry],
+    name: 'parley_database_seconds', help: 'Time of operations of the database and other storages, by store method', labelNames: ['operation'], registers: [registry],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
   })
 

@@ -54,7 +54,7 @@ export interface TurnInput {
   /** What the caller must be allowed, where that is not to chat. */
   readonly operation?: 'chat' | 'run'
   /** How the run is made, where that is not a chat's way. */
-  readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'>
+  readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'suspendsFor' | 'response'>
   /** The whole conversation, read only for an agent that keeps no threads; absent where such an agent cannot be asked. */
   readonly told?: () => ToldConversation
 }
@@ -111,7 +111,7 @@ export function createChat (options: ChatOptions): ChatService {
       try {
         const turn = await freeingThread(() => beginWithFallback(principal, input, ids))
         const { decision } = turn
-        if (decision.kind === 'unstored') return await startUnstored(principal, { agent: turn.agent, told: toldTo(turn.agent, input), metadata: input.metadata, run: { canSuspend: 'client-tools' } })
+        if (decision.kind === 'unstored') return await startUnstored(principal, { agent: turn.agent, told: toldTo(turn.agent, input), metadata: input.metadata, run: { suspendsFor: 'client-tools' } })
         if (decision.kind === 'run') await startTurn({ ...turn, principal, threadId: input.threadId, decision, dropped, metadata: input.metadata, run: input.run }, reservation)
         return replyTo(principal, input.threadId, { ...turn, decision })
       } finally {

@@ -49,14 +49,14 @@ export function createHeadlessService ({ chat, deps, newId, ...known }: AgentsAn
       deps.models.get(agent.model)
       const { responseFormat = agent.responseFormat } = input
       const response = responseFormat === null ? undefined : responseShape(responseFormat, 'responseFormat')
-      const how = { mode: 'headless', useTools: input.tools, canSuspend: false, ...(response === undefined ? {} : { response }) } as const
+      const how = { mode: 'headless', useTools: input.tools, suspendsFor: 'nothing', ...(response === undefined ? {} : { response }) } as const
       const events = input.threadId === undefined ? stateless(principal, agent, input, how, signal) : await inThread(principal, agent, input, input.threadId, how, signal)
       const { text, ...rest } = await drainRun(events, { allSteps: agent.pipeline !== undefined })
       return { output: response === undefined ? text : readResponse(text, response)?.value, text, ...rest }
     }
   }
 
-  type How = Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'>
+  type How = Pick<RunInput, 'mode' | 'useTools' | 'suspendsFor' | 'response'>
 
   function stateless (principal: Principal, agent: Agent, { messages, metadata }: HeadlessInput, how: How, signal: AbortSignal): BatchStream<RunEventBody> {
     const runId = newId()

@@ -43,10 +43,10 @@ export interface StartedTurn {
   /** Nobody let it go on: what it waited for has expired. */
   readonly byItself?: boolean
   /** How the run is made, where that is not a chat's way. */
-  readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'canSuspend' | 'response'> | undefined
+  readonly run?: Pick<RunInput, 'mode' | 'useTools' | 'suspendsFor' | 'response'> | undefined
 }
 
-export const chatRun = { mode: 'chat', useTools: true, canSuspend: true } as const
+export const chatRun = { mode: 'chat', useTools: true, suspendsFor: 'everything' } as const
 
 /** Begins the run of a turn and keeps what it says. Resolves when its first event is in the log. */
 export type StartTurn = (turn: StartedTurn, reservation: Reservation) => Promise<void>
@@ -61,10 +61,10 @@ export function createStartTurn (options: StartTurnOptions): StartTurn {
     const log = deps.log.child({ runId, threadId })
     let suspension: Suspension | undefined
     const context = await contextOf(turn)
-    const { mode, useTools, canSuspend, response }: NonNullable<StartedTurn['run']> = turn.run ?? chatRun
+    const { mode, useTools, suspendsFor, response }: NonNullable<StartedTurn['run']> = turn.run ?? chatRun
     // Field by field: of an object that is put together from others, V8 makes a shape for each, larger than itself.
     const input: RunInput = {
-      mode, useTools, canSuspend, response, runId, messageId, agent, principal, threadId,
+      mode, useTools, suspendsFor, response, runId, messageId, agent, principal, threadId,
       metadata: { ...thread?.metadata, ...continues?.resume.checkpoint.metadata, ...turn.metadata },
       history: context.history,
       attachments: context.attachments,

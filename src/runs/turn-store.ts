@@ -82,7 +82,7 @@ export interface Checkpoint {
   readonly runId: string
   readonly messageId: string
   readonly parts: readonly MessagePart[]
-  /** How long the message was worked on by now. */
+  /** How long all runs of the message have worked on it by now. */
   readonly processingMs: number
 }
 

@@ -14,7 +14,7 @@ export interface UnstoredTurn {
   readonly told: ToldConversation
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   /** What this caller asks for beside the agent's own. */
-  readonly run?: Partial<Pick<RunInput, 'callerInstructions' | 'settings' | 'suggests' | 'canSuspend'>> | undefined
+  readonly run?: Partial<Pick<RunInput, 'callerInstructions' | 'settings' | 'suggests' | 'suspendsFor'>> | undefined
   /** A JSON schema that the answer must have the shape of, and the name its caller gave it by. */
   readonly response?: { readonly schema: JsonSchema, readonly path: string } | undefined
 }
@@ -31,7 +31,7 @@ export function createStartUnstoredTurn ({ runs, deps, newId }: { readonly runs:
     await runs.reserve(runId).start({
       // Nothing is kept of it, so a run that nobody reads any more is for nobody.
       principal, messageId, threadId: undefined, initialParts, onDisconnect: 'stop',
-      events: (signal, abort) => runAgent({ ...chatRun, canSuspend: false, ...run, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history }, runDeps, signal, abort)
+      events: (signal, abort) => runAgent({ ...chatRun, suspendsFor: 'nothing', ...run, ...(shape === undefined ? {} : { response: shape }), runId, messageId, agent, principal, metadata, threadId: undefined, history }, runDeps, signal, abort)
     })
     return { runId, threadId: undefined, agent, initialParts, events: (signal) => runs.follow(runId, { after: -1, signal }) }
   }

@@ -1,6 +1,7 @@
 import type { RuntimeSettings } from '../agents/runtime-settings.ts'
 import type { Principal } from '../auth/principal.ts'
 
+/** For the database, which must not know agents. */
 export type { RuntimeSettings }
 
 /** A runtime agent as it is stored. */

@@ -15,7 +15,7 @@ import type { AskMember } from './step-context.ts'
  * is signed. Nobody can be asked to approve what it does, since steps cannot stop and go on.
  */
 export function askMember (frame: Frame, { signal, loop }: Pick<MemberOptions, 'signal' | 'loop'>): AskMember {
-  const asking: Frame = { ...frame, run: { ...frame.run, canSuspend: false } }
+  const asking: Frame = { ...frame, run: { ...frame.run, suspendsFor: 'nothing' } }
   const place = frame.slot === undefined ? undefined : createLoan(frame.slot)
 
   return async function * (name, task, { metadata: own } = {}) {

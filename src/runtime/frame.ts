@@ -11,7 +11,7 @@ import type { RunDeps, RunInput } from './run-input.ts'
 import { callIdsIn, type FrameCheckpoint } from './suspension.ts'
 
 /** What holds for a whole run, whichever of its agents is at work. */
-export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'principal' | 'canSuspend'> {
+export interface RunScope extends Pick<RunInput, 'runId' | 'threadId' | 'principal' | 'suspendsFor'> {
   /** The agent that was asked: its limits of depth and members are the run's. */
   readonly root: Agent
   readonly deps: RunDeps
@@ -40,7 +40,7 @@ export interface Frame extends Pick<RunInput, 'agent' | 'history' | 'mode' | 'us
 
 export function rootFrame (input: RunInput, deps: RunDeps): Frame {
   const { agent, history, mode, useTools, memory, metadata, resume, files = [] } = input
-  const { runId, threadId, principal, canSuspend, attachments = [] } = input
+  const { runId, threadId, principal, suspendsFor, attachments = [] } = input
   const callIds = [...callIdsOf(history), ...resume === undefined ? [] : callIdsIn(resume.checkpoint.root), ...callIdsOf(resume?.checkpoint.root.recalled ?? [])]
   const shared = createSharedState({ callIds })
   const ledger = createLedger(agent.budget, resume?.checkpoint)
@@ -51,7 +51,7 @@ export function rootFrame (input: RunInput, deps: RunDeps): Frame {
     asked: input,
     path: [],
     state: restored(createRunState(history, { shared, ledger }), resume?.checkpoint.root),
-    run: { runId, threadId, principal, canSuspend, attachments, isStreamed: mode === 'chat', root: agent, deps, slots },
+    run: { runId, threadId, principal, suspendsFor, attachments, isStreamed: mode === 'chat', root: agent, deps, slots },
     slot: undefined
   }
 }

@@ -24,10 +24,10 @@ export interface RunInput {
   /** Headless runs make one call without tools unless told otherwise. */
   readonly useTools: boolean
   /**
-   * Whether calls may be left for somebody to answer or to allow; a run nobody can resume may not. `client-tools`: its own
-   * calls of client tools may, because the client goes on by itself with what it keeps.
+   * Which calls may be left for somebody to answer or to allow; none where nobody can resume the run. `client-tools`: the
+   * root's own calls of these, because the client goes on by itself with what it keeps.
    */
-  readonly canSuspend: boolean | 'client-tools'
+  readonly suspendsFor: 'everything' | 'client-tools' | 'nothing'
   /** What the caller of this run alone asks for; said after the agent's own instructions, as the caller's. */
   readonly callerInstructions?: string
   /** Of this run, over the agent's own. */

@@ -95,7 +95,7 @@ export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<
     signal.throwIfAborted()
     if (gate.kind === 'decided') return deny(call, gate.verdict)
     if (gate.kind === 'ask') {
-      if (frame.run.canSuspend !== true) return refuse(call, 'approval_unavailable', `"${call.toolName}" needs somebody's approval, which this run has no way to ask for.`)
+      if (frame.run.suspendsFor !== 'everything') return refuse(call, 'approval_unavailable', `"${call.toolName}" needs somebody's approval, which this run has no way to ask for.`)
       return wait({ kind: 'approval', callId: call.callId, approvalId: gate.approvalId })
     }
     return takeAllowed(call)
@@ -104,7 +104,7 @@ export async function * toolBatch (input: ToolBatchInput): AsyncGenerator<Batch<
   function takeAllowed (call: Ready): Runnable | undefined {
     const { tool } = call.offered
     if (tool.execute !== undefined || isCrewTool(tool)) return { call }
-    if (frame.run.canSuspend === true || (frame.run.canSuspend === 'client-tools' && path.length === 0)) return wait({ kind: 'client', callId: call.callId })
+    if (frame.run.suspendsFor === 'everything' || (frame.run.suspendsFor === 'client-tools' && path.length === 0)) return wait({ kind: 'client', callId: call.callId })
     return refuse(call, 'approval_unavailable', `"${call.toolName}" is answered by the user's client, which this run has none of.`)
   }
 

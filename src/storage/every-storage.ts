@@ -1,6 +1,6 @@
 import type { RunLogger } from '../runtime/log.ts'
 import type { ThreadStores } from './storage.ts'
-import { database, type ThreadRouter } from './thread-router.ts'
+import { databaseName, type ThreadRouter } from './thread-router.ts'
 
 /** Does something in every storage. One that fails holds up none of the others, and is told afterwards. */
 export async function inEach<S> (storages: Iterable<S>, work: (storage: S) => Promise<void>): Promise<void> {
@@ -14,7 +14,7 @@ export async function fromEach<T> (storages: ThreadRouter['storages'], log: RunL
     try {
       return await read(stores, name)
     } catch (error) {
-      if (name === database) throw error
+      if (name === databaseName) throw error
       log.warn({ err: error, storage: name }, 'a storage did not answer')
       return []
     }

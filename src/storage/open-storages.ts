@@ -13,13 +13,14 @@ import { createProcessPlacements } from './process-placements.ts'
 import { routeCheckpoints } from './routed-checkpointer.ts'
 import { routeStores } from './routed-stores.ts'
 import type { Storage, ThreadStores } from './storage.ts'
-import { createThreadRouter, database as databaseName } from './thread-router.ts'
+import { createThreadRouter, databaseName } from './thread-router.ts'
 
 export interface Storages extends Pick<Storage, 'ping' | 'close'> {
   /** The stores that services use: those of the database, or of all storages as of one. */
   readonly stores: ThreadStores
   /** The name of the storage a thread is in. */
   readonly nameOf: (principal: Principal, threadId: string) => Promise<string>
+  /** Saves each run where its thread is; `make` is called once for each storage that has runs. */
   readonly checkpointer: (make: (turns: TurnStore) => Checkpointer) => Checkpointer
 }
 

@@ -1,3 +1,4 @@
+import type { MemoryThread } from '../memories/memory.ts'
 import { fromEach } from './every-storage.ts'
 import { routeThreads } from './routed-threads.ts'
 import { routeTurns, type RoutedTurns } from './routed-turns.ts'
@@ -9,6 +10,8 @@ export interface RoutedStores extends ThreadStores { readonly turns: RoutedTurns
 /** The stores of all storages, as of one. */
 export function routeStores (router: ThreadRouter): RoutedStores {
   const { storages, log } = router
+  // A memory is told of no roles, and they say nothing about where a thread is.
+  const memoriesOf = async ({ principal, threadId }: MemoryThread) => (await router.of({ ...principal, roles: [] }, threadId)).memories
 
   return {
     threads: routeThreads(router),
@@ -22,8 +25,8 @@ export function routeStores (router: ThreadRouter): RoutedStores {
       list: async (principal, threadId, query) => (await router.of(principal, threadId)).artifacts.list(principal, threadId, query)
     },
     memories: {
-      recall: async (thread) => (await router.of({ ...thread.principal, roles: [] }, thread.threadId)).memories.recall(thread),
-      remember: async (thread, messages, remembering) => (await router.of({ ...thread.principal, roles: [] }, thread.threadId)).memories.remember(thread, messages, remembering)
+      recall: async (thread) => (await memoriesOf(thread)).recall(thread),
+      remember: async (thread, messages, remembering) => (await memoriesOf(thread)).remember(thread, messages, remembering)
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Principal } from '../auth/principal.ts'
 import { AppError } from '../errors.ts'
 import type { Thread, ThreadStore } from '../threads/thread-store.ts'
 import { mergedList } from './merged-list.ts'
-import { database, type ThreadRouter } from './thread-router.ts'
+import { databaseName, type ThreadRouter } from './thread-router.ts'
 
 /** The threads of all storages, as of one. */
 export function routeThreads (router: ThreadRouter): ThreadStore {
@@ -28,7 +28,7 @@ export function routeThreads (router: ThreadRouter): ThreadStore {
       const placed = await router.placements.ofOwner(owner)
       let removed = 0
       for (const { threads } of router.storages.values()) removed += await threads.removeAll(principal)
-      for (const { storage, threadId, claim } of placed) if (storage !== database && router.storages.has(storage)) await router.placements.release(owner, threadId, claim)
+      for (const { storage, threadId, claim } of placed) if (storage !== databaseName && router.storages.has(storage)) await router.placements.release(owner, threadId, claim)
       return removed
     },
 

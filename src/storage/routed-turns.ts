@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import type { Run, TurnPlan, TurnStore, TurnView } from '../runs/turn-store.ts'
 import { fromEach, inEach } from './every-storage.ts'
 import type { Owner } from './placements.ts'
-import { database, threadOwner, type ThreadRouter } from './thread-router.ts'
+import { databaseName, threadOwner, type ThreadRouter } from './thread-router.ts'
 
 export interface RoutedTurns extends TurnStore {
   /** The store of a run that is running: begun here, or seen by recovery. */
@@ -39,8 +39,8 @@ export function routeTurns (router: ThreadRouter): RoutedTurns {
   const begun = new Map<string, Placed>()
   let seen = new Map<string, string>()
   const knownOf = (runId: string) => begun.get(runId)?.storage ?? seen.get(runId)
-  const turnsOf = (runId: string) => router.named(knownOf(runId) ?? database).turns
-  const turnsOfAny = async (runId: string) => router.named(knownOf(runId) ?? await placements.storageOfItem(runId) ?? database).turns
+  const turnsOf = (runId: string) => router.named(knownOf(runId) ?? databaseName).turns
+  const turnsOfAny = async (runId: string) => router.named(knownOf(runId) ?? await placements.storageOfItem(runId) ?? databaseName).turns
   const of = async (principal: Principal, threadId: string) => (await router.of(principal, threadId)).turns
 
   return {
@@ -85,7 +85,7 @@ export function routeTurns (router: ThreadRouter): RoutedTurns {
         answered.add(storage)
         return runs.map((run) => ({ run, storage }))
       })
-      seen = new Map(found.flatMap(({ run, storage }) => storage === database ? [] : [[run.id, storage]]))
+      seen = new Map(found.flatMap(({ run, storage }) => storage === databaseName ? [] : [[run.id, storage]]))
       // Their threads are gone.
       for (const [runId, { storage }] of before) if (answered.has(storage) && !seen.has(runId)) begun.delete(runId)
       return found.map(({ run }) => run)
@@ -105,7 +105,7 @@ export function routeTurns (router: ThreadRouter): RoutedTurns {
       runId = plan.run?.id
       return plan
     })
-    if (runId !== undefined && storage !== database) await place(runId, { storage, owner: threadOwner(principal), threadId })
+    if (runId !== undefined && storage !== databaseName) await place(runId, { storage, owner: threadOwner(principal), threadId })
     return result
   }
 

@@ -6,7 +6,7 @@ import type { Owner, Placements } from './placements.ts'
 import type { ThreadStores } from './storage.ts'
 
 /** The storage of every thread that is said to be in no other. */
-export const database = 'database'
+export const databaseName = 'database'
 
 export interface ThreadRouterOptions {
   /** By name; the database is one of them. */
@@ -42,24 +42,24 @@ export interface ThreadRouter extends ThreadRouterOptions {
 export function createThreadRouter (options: ThreadRouterOptions): ThreadRouter {
   const { storages, placements, log } = options
   const alone = oneAtATime()
-  const nameOf = async (principal: Principal, threadId: string) => (await placements.find(threadOwner(principal), threadId))?.storage ?? database
+  const nameOf = async (principal: Principal, threadId: string) => (await placements.find(threadOwner(principal), threadId))?.storage ?? databaseName
 
   return {
     ...options,
     nameOf,
     named,
     of: async (principal, threadId) => named(await nameOf(principal, threadId)),
-    ofItem: async (id) => named(await placements.storageOfItem(id) ?? database),
-    anyOf: async (tenantId, threadId) => [...new Set([database, ...await placements.storagesOf(tenantId, threadId)])].map(named),
+    ofItem: async (id) => named(await placements.storageOfItem(id) ?? databaseName),
+    anyOf: async (tenantId, threadId) => [...new Set([databaseName, ...await placements.storagesOf(tenantId, threadId)])].map(named),
     make: (principal, threadId, storage, work) => alone(keyOf(principal, threadId), async () => {
       const owner = threadOwner(principal)
       const { storage: holder, claim } = await placements.claim(owner, threadId, storage)
       if (holder !== storage) return { kind: 'elsewhere' }
       try {
         // One of the database has no placement once it is made.
-        if (storage !== database && await named(database).threads.get(principal, threadId) !== undefined) return await givingBack({ kind: 'elsewhere' })
+        if (storage !== databaseName && await named(databaseName).threads.get(principal, threadId) !== undefined) return await givingBack({ kind: 'elsewhere' })
         const result = await work(named(storage))
-        return storage === database ? await givingBack({ kind: 'made', result }) : { kind: 'made', result }
+        return storage === databaseName ? await givingBack({ kind: 'made', result }) : { kind: 'made', result }
       } catch (error) {
         if (!await mayBeThere(principal, threadId, storage)) await givingBack(undefined)
         throw error
@@ -74,8 +74,8 @@ export function createThreadRouter (options: ThreadRouterOptions): ThreadRouter 
     remove: (principal, threadId, work) => alone(keyOf(principal, threadId), async () => {
       const owner = threadOwner(principal)
       const placement = await placements.find(owner, threadId)
-      const result = await work(named(placement?.storage ?? database))
-      if (placement !== undefined && placement.storage !== database) await placements.release(owner, threadId, placement.claim)
+      const result = await work(named(placement?.storage ?? databaseName))
+      if (placement !== undefined && placement.storage !== databaseName) await placements.release(owner, threadId, placement.claim)
       return result
     })
   }
@@ -88,7 +88,7 @@ export function createThreadRouter (options: ThreadRouterOptions): ThreadRouter 
 
   /** A write that failed may have been done: what cannot be told is taken for there. */
   async function mayBeThere (principal: Principal, threadId: string, storage: string): Promise<boolean> {
-    if (storage === database) return false
+    if (storage === databaseName) return false
     return await named(storage).threads.get(principal, threadId).then((thread) => thread !== undefined, () => true)
   }
 }

@@ -3,11 +3,9 @@ import { invalidRequest, type ErrorIssue } from '../../errors.ts'
 import { toModelMessages, type HistoryMessage } from '../../messages/history.ts'
 import type { MessagePart } from '../../messages/parts.ts'
 import type { ToldConversation } from '../../messages/told-conversation.ts'
-import { fileIssues } from '../ai-sdk/decode-conversation.ts'
+import { fileIssues, maxMessages } from '../ai-sdk/decode-conversation.ts'
 import type { ClientMessage } from './run-input.ts'
 import { decodeContent } from './user-content.ts'
-
-const maxMessages = 1_000
 
 const answerSchema = z.looseObject({
   content: z.string().nullish(),

@@ -8,7 +8,7 @@ import type { ModelMessage } from '../../models/model.ts'
 import { decodeText, decodeUserParts, type Decoded, type Path } from './decode-message.ts'
 
 // A conversation is told anew with every request; more of it than this is a mistake.
-const maxMessages = 1_000
+export const maxMessages = 1_000
 
 const messageSchema = z.looseObject({ id: z.unknown().optional(), role: z.string(), content: z.string().optional(), parts: z.array(z.unknown()).optional() })
 

@@ -1,11 +1,9 @@
-import type { RunEventOf } from '../../events/run-event.ts'
+import type { RunEventOf, ToolEvent } from '../../events/run-event.ts'
 import { attributionOf } from '../../messages/attribution.ts'
 import { jsonSafe } from '../../messages/json-safe.ts'
 import type { ToolPart } from '../../messages/parts.ts'
 import type { WireProfile } from '../../messages/wire.ts'
 import { chunk } from './chunk.ts'
-
-type ToolEvent = RunEventOf<'tool-call-start' | 'tool-input-delta' | 'tool-input-complete' | 'tool-input-invalid' | 'tool-output' | 'tool-error' | 'tool-denied' | 'approval-requested'>
 
 export interface ToolFrames {
   frames: (event: ToolEvent) => string

@@ -176,14 +176,12 @@ function create (t: Test, graceMs = 60_000) {
   return { registry: createRunRegistry({ runLog, log, graceMs }), log }
 }
 
-type Spec = RunSpec
-
-function spec (fields: Partial<Spec>): Spec {
+function spec (fields: Partial<RunSpec>): RunSpec {
   return { principal: alice, threadId: 'thread-1', messageId: 'answer-1', onDisconnect: 'continue', initialParts: [], events: () => play([started], [completed]), ...fields }
 }
 
 /** A run that goes on until it is aborted, and says why it was. */
-function hanging (fields: Partial<Spec> = {}): Spec {
+function hanging (fields: Partial<RunSpec> = {}): RunSpec {
   return spec({
     ...fields,
     events: async function * (signal) {

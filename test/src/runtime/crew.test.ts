@@ -260,7 +260,7 @@ t.test('a run that cannot wait refuses a gated call, and the call never runs', a
   let calls = 0
   const gated = defineTool({ name: 'gated', needsApproval: true, execute: () => ++calls })
   const { models, model } = modelsOf({ root: [toolCall('c1', 'gated'), ['Without it.']] })
-  const { of, text } = await run(t, { model, models, agent: { key: 'root', model: 'test:root', tools: [gated] }, input: { canSuspend: false } })
+  const { of, text } = await run(t, { model, models, agent: { key: 'root', model: 'test:root', tools: [gated] }, input: { suspendsFor: 'nothing' } })
   t.match(of('tool-error'), [{ callId: 'c1', code: 'approval_unavailable' }])
   t.equal(text, 'Without it.')
   t.equal(calls, 0)

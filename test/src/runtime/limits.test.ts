@@ -96,7 +96,7 @@ t.test('a condition ends a run after a step that ran tools', async (t) => {
   t.equal(of('step-start').length, 2, 'clients that send results by themselves must not send these')
   t.match(end, { type: 'run-completed' })
   const talking = scriptedModel([['So far: x', ...call('c1')], ['Never.']])
-  const headless = await run(t, { model: talking, agent: { tools: [echo], stopWhen: hasToolCall('echo') }, input: { mode: 'headless', canSuspend: false } })
+  const headless = await run(t, { model: talking, agent: { tools: [echo], stopWhen: hasToolCall('echo') }, input: { mode: 'headless', suspendsFor: 'nothing' } })
   t.match(headless.of('step-start'), { length: 1 }, 'a program gets what was said in the last step')
 })
 

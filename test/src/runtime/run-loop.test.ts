@@ -72,7 +72,7 @@ t.test('a model that calls on at its limit is not obeyed, and the user is told',
   t.equal(model.requests.length, 2)
 
   const talking = scriptedModel([call('c1'), ['So far: x', ...call('c2')]])
-  const input = { mode: 'headless', canSuspend: false } as const
+  const input = { mode: 'headless', suspendsFor: 'nothing' } as const
   t.equal((await run(t, { model: talking, agent: { tools: [echo], maxSteps: 2 }, input })).text, 'So far: x', 'a program gets what the model said, where it said something')
 })
 
@@ -107,7 +107,7 @@ t.test('a batch never goes beyond the limit of tool calls; what is left out is a
 
 t.test('a headless run is a bounded errand unless its agent says otherwise', async (t) => {
   const endless = () => scriptedModel(Array.from({ length: 12 }, (_, n) => call(`c${n}`)))
-  const headless = { mode: 'headless', canSuspend: false } as const
+  const headless = { mode: 'headless', suspendsFor: 'nothing' } as const
   const bounded = endless()
   await run(t, { model: bounded, agent: { tools: [echo] }, input: headless })
   t.equal(bounded.requests.length, 6)

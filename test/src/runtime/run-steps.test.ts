@@ -342,7 +342,7 @@ async function run (t: Test, steps: readonly Step<Notes>[], options: Options = {
   const log = recordingLog()
   const runInput: RunInput = {
     runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent, principal: alice, metadata: { shop: 7 },
-    history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, canSuspend: true, memory, ...input
+    history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, suspendsFor: 'everything', memory, ...input
   }
   const deps = { models: { get: () => model, defaultModel: model.id }, agents: registryWith([]), permissions: createPermissions(), log, toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 0 }
   const frame = rootFrame(runInput, deps)

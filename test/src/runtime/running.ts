@@ -46,7 +46,7 @@ export async function run (t: Test, options: RunOptions): Promise<Ran> {
   }
   const runInput: RunInput = {
     runId: 'run-1', messageId: 'answer-1', threadId: 'thread-1', agent: main, principal: alice, metadata: { shop: 7 },
-    history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, canSuspend: true, ...input
+    history: [{ role: 'user', content: 'hello' }], mode: 'chat', useTools: true, suspendsFor: 'everything', ...input
   }
   const events: RunEventBody[] = []
   for await (const batch of runAgent(runInput, deps, signal)) {

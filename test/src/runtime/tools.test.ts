@@ -145,7 +145,7 @@ t.test('a client tool suspends the run once the others of its batch are answered
 
 t.test('a client tool in a run that nobody can answer is refused and never hangs', async (t) => {
   const model = scriptedModel([toolCall('c1', 'ask', { q: '?' }), ['Without you then.']])
-  const { of, text } = await run(t, { model, agent: { tools: [ask] }, input: { canSuspend: false } })
+  const { of, text } = await run(t, { model, agent: { tools: [ask] }, input: { suspendsFor: 'nothing' } })
   t.match(of('tool-error'), [{ callId: 'c1', code: 'approval_unavailable' }])
   t.equal(text, 'Without you then.')
 })

@@ -20,7 +20,7 @@ t.test('a model is told of the skills, reads one, then a file of it', async (t) 
   if (agent === undefined) return t.fail('the agent is registered')
   const model = scriptedModel([toolCall('c1', 'read_skill', { name: 'pricing' }), toolCall('c2', 'read_resource', { path: 'references/rates.md' }), toolCall('c3', 'read_resource', { path: '../../parley.config.yaml' }), ['One euro.']])
   const events: RunEventBody[] = []
-  const input = { runId: 'run-1', messageId: 'answer-1', threadId: undefined, agent, principal: alice, metadata: {}, history: [{ role: 'user', content: 'How much?' }], mode: 'chat', useTools: true, canSuspend: true } as const
+  const input = { runId: 'run-1', messageId: 'answer-1', threadId: undefined, agent, principal: alice, metadata: {}, history: [{ role: 'user', content: 'How much?' }], mode: 'chat', useTools: true, suspendsFor: 'everything' } as const
   for await (const batch of runAgent(input, { models: { get: () => model, defaultModel: model.id }, agents: { find }, permissions, log: recordingLog(), toolOutputLimit: 0, subagentDigestLimit: 0, approvalTtlMs: 0 }, new AbortController().signal)) events.push(...batch)
   t.match(model.requests[0], { instructions: /^You sell\.\n\nAvailable skills, .*\n- pricing: All about pricing\.$/, tools: [{ name: 'read_skill' }, { name: 'read_resource' }] })
   t.match(events.filter(({ type }) => type === 'tool-output' || type === 'tool-error'), [
