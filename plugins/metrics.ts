@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { createMetrics, type Metrics } from '../src/metrics/metrics.ts'
+import { onRequestEnd } from './request-end.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,8 +14,8 @@ const unknownRoute = 'unknown'
 export default fp(async (app) => {
   const metrics = createMetrics()
   app.decorate('metrics', metrics)
-  app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
-    metrics.http.answered({ method, route: routeOptions.url ?? unknownRoute, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+  onRequestEnd(app, ({ method, routeOptions }, { elapsedTime }, { status }) => {
+    if (status !== undefined) metrics.http.answered({ method, route: routeOptions.url ?? unknownRoute, status, seconds: elapsedTime / 1000 })
   })
   app.addHook('onClose', async () => { metrics.close() })
 }, { name: 'metrics' })

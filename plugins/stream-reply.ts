@@ -16,10 +16,18 @@ export interface StreamReplyOptions { readonly heartbeatMs: number }
 export default fp<StreamReplyOptions>(async (app, { heartbeatMs }) => {
   app.decorateReply('stream', function stream (this: FastifyReply, frames, headers) {
     const { raw, request, statusCode } = this
+    if (raw.destroyed) {
+      this.hijack()
+      void readOut(frames)
+      return this
+    }
     raw.once('close', this.server.metrics.http.streamOpened())
     // Chat clients tell the whole conversation with every question: it is not held for as long as the answer takes.
     request.body = undefined
-    raw.writeHead(statusCode, this.headers(headers).getHeaders() as OutgoingHttpHeaders) // Fastify's type allows numbers for more of them
+    this.headers(headers)
+    // Node would keep it open where a header says so, and a client that asked for the end waits for it.
+    if (!raw.shouldKeepAlive) void this.header('connection', 'close')
+    raw.writeHead(statusCode, this.getHeaders() as OutgoingHttpHeaders) // Fastify's type allows numbers for more of them
     // Not by `send`: the stream that it takes weighs as much as all else that is held of an idle answer.
     this.hijack()
     if (request.method === 'HEAD') {
@@ -37,3 +45,13 @@ export default fp<StreamReplyOptions>(async (app, { heartbeatMs }) => {
     return this
   })
 }, { name: 'stream-reply', dependencies: ['metrics'] })
+
+/**
+ * For a client that left before there was anything to send. Begun and not closed: what was never begun cannot tell its run
+ * that its reader is gone. The close signal has aborted, so that nothing is waited for.
+ */
+async function readOut (frames: AsyncGenerator<string, void>): Promise<void> {
+  try {
+    while ((await frames.next()).done !== true);
+  } catch {} // a run that did not end, which nobody is there to be told
+}

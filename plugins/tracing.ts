@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../src/config.ts'
 import type { RequestSpan, Tracing } from '../src/tracing/tracing.ts'
+import { onRequestEnd } from './request-end.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -33,7 +34,7 @@ export default fp<TracingPluginOptions>(async (app, options) => {
     if (request.span === undefined) done()
     else request.span.within(done)
   })
-  app.addHook('onResponse', async ({ span }, { statusCode }) => { span?.end({ status: statusCode }) })
+  onRequestEnd(app, ({ span }, _reply, { status }) => { span?.end({ status }) })
   app.addHook('onClose', () => tracing.close())
 }, { name: 'tracing' })
 

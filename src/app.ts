@@ -8,6 +8,7 @@ import errors, { answerClientError, answerFrameworkError, maxParamLength } from 
 import jsonBody from '../plugins/json-body.ts'
 import metrics from '../plugins/metrics.ts'
 import openapi from '../plugins/openapi.ts'
+import pipelined from '../plugins/pipelined.ts'
 import principal from '../plugins/principal.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import readiness from '../plugins/readiness.ts'
@@ -77,6 +78,7 @@ export async function buildApp ({ config, agents, agentKit, models, integrations
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 
+  await app.register(pipelined)
   await app.register(tracing, config)
   await app.register(metrics)
   await app.register(errors)

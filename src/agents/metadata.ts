@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { frozen } from './steps/frozen.ts'
+import { frozen } from './frozen.ts'
 
 /** What tools and hooks are told beside what they are called with; no model is. */
 export type Metadata = Readonly<Record<string, unknown>>

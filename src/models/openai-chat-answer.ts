@@ -81,7 +81,16 @@ function readAll (answer: AnswerState, payloads: readonly string[], out: ModelEv
 
 /** An event that the end cut off is not unreadable: the answer broke, or had already ended. */
 function lastPayloads (answer: AnswerState): string[] {
-  return answer.parser.end().filter((payload) => payload.trimEnd().endsWith('}') || payload.includes('[DONE]'))
+  return answer.parser.end().filter((payload) => payload.includes('[DONE]') || isWhole(payload))
+}
+
+function isWhole (json: string): boolean {
+  try {
+    JSON.parse(json)
+    return true
+  } catch {
+    return false // cut, maybe behind an inner brace
+  }
 }
 
 function keep (answer: AnswerState, chunk: Uint8Array): void {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { frozen } from '../agents/steps/frozen.ts'
+import { frozen } from '../agents/frozen.ts'
 import { isState, outputsOf } from '../agents/steps/outputs.ts'
 import type { Pipeline } from '../agents/steps/pipeline.ts'
 import type { StepOutput } from '../agents/steps/step.ts'

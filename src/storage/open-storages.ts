@@ -93,10 +93,14 @@ async function open (choice: Chosen, context: StorageContext, patienceMs: number
   }
 }
 
-/** One that cannot be closed keeps none of the others open. */
+/** One that cannot be closed holds up neither the others nor the end of the process. */
 async function closeAll (storages: ReadonlyMap<string, Storage>, log: RunLogger): Promise<void> {
   await Promise.all(Array.from(storages, async ([name, storage]) => {
     if (name === databaseName) return
-    await storage.close().catch((error: unknown) => { log.warn({ err: error, storage: name }, 'a storage could not be closed') })
+    try {
+      await storage.close()
+    } catch (error) {
+      log.warn({ err: error, storage: name }, 'a storage could not be closed')
+    }
   }))
 }

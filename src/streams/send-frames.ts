@@ -94,9 +94,10 @@ function finish (sending: Sending): void {
 function fail (sending: Sending, error: unknown): void {
   if (sending.over) return
   settle(sending)
-  write(sending, sending.gathered)
-  sending.sink.destroy()
-  sending.onFailure(error)
+  const { sink, gathered, onFailure } = sending
+  // Only when all of it has left: a response keeps what it is given in one tick, and what a slow reader has not taken.
+  if (!sink.destroyed) sink.write(gathered, () => { sink.destroy() })
+  onFailure(error)
 }
 
 function leave (sending: Sending): void {

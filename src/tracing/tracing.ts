@@ -8,7 +8,8 @@ import { openTracer, type TracerOptions } from './tracer.ts'
 export interface RequestSpan {
   /** Does `work` so that the runs it begins belong to this request. */
   readonly within: (work: () => void) => void
-  readonly end: (answer: { readonly status: number }) => void
+  /** No status where the client left before it had one. */
+  readonly end: (answer: { readonly status: number | undefined }) => void
 }
 
 export interface Tracing {
@@ -35,8 +36,8 @@ export function createTracing (options: TracingOptions): Tracing {
       return {
         within: (work) => { active.run(context, work) },
         end ({ status }) {
-          span.setAttribute('http.response.status_code', status)
-          if (status >= 500) {
+          if (status !== undefined) span.setAttribute('http.response.status_code', status)
+          if (status !== undefined && status >= 500) {
             span.setAttribute('error.type', String(status))
             span.setStatus({ code: SpanStatusCode.ERROR })
           }

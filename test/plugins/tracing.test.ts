@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { z } from 'zod'
 import { AppError } from '../../src/errors.ts'
 import { defineTool } from '../../src/tools/tool.ts'
-import { post, startApp, textIn } from '../helpers/app.ts'
+import { openStream, post, startApp, textIn, until } from '../helpers/app.ts'
 import { startCollector, type CollectedSpan, type Collector } from '../helpers/collector.ts'
 import { ensureBuilt } from '../helpers/process.ts'
 import { scriptedModel, toolCall } from '../helpers/scripted-model.ts'
@@ -59,6 +59,18 @@ t.test('a run without a thread is traced too', async (t) => {
   await post(`${url}/v1/agents/tester/run`, { input: 'Hi' })
   await app.close()
   t.equal(spanNamed(collector, 'invoke_agent tester')?.parentSpanId, spanNamed(collector, 'POST /v1/agents/:agentId/run')?.spanId)
+})
+
+t.test('a request whose client leaves is in its trace too, with the status that was sent', async (t) => {
+  const collector = await startCollector(t)
+  const { app, url } = await startApp(t, { model: scriptedModel([['Hi', { hang: true }]]), env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } })
+  const stream = await openStream(`${url}/v1/threads/thread-left/messages`, { text: 'Hi' })
+  await until('it speaks', () => stream.text() === 'Hi')
+  stream.leave()
+  await until('it has left', async () => (await (await fetch(`${url}/metrics`)).text()).includes('parley_open_streams 0'))
+  await post(`${url}/v1/threads/thread-left/stop`, {})
+  await app.close()
+  t.equal(spanNamed(collector, 'POST /v1/threads/:threadId/messages')?.attributes['http.response.status_code'], 200)
 })
 
 t.test('a collector that refuses, is silent or is not there does not hurt an answer, nor hold the end', async (t) => {

@@ -57,6 +57,20 @@ t.test('a stream whose reader leaves is no longer open, although its run goes on
   t.equal((await metricsOf(url))('parley_runs_running'), 1)
 })
 
+t.test('a reader that leaves before its stream begins is not counted as open', async (t) => {
+  const model = scriptedModel([[{ hang: true }]])
+  const { url } = await startApp(t, { model })
+  for (let index = 1; index <= 3; index++) {
+    const impatient = new AbortController()
+    const answer = post(`${url}/v1/chat/completions`, { model: 'tester', stream: true, messages: [{ role: 'user', content: 'Hi' }] }, { signal: impatient.signal })
+    await until('it is asked', () => model.requests.length === index)
+    impatient.abort()
+    await t.rejects(answer)
+    await until('its run ends with it', () => model.closed() === index)
+  }
+  await until('no stream is open', async () => (await metricsOf(url))('parley_open_streams') === 0)
+})
+
 t.test('requests are counted and timed by the pattern of their route, so that ids and made-up paths add nothing', async (t) => {
   const { url } = await startApp(t, { model: scriptedModel([['Hi']]) })
   for (const path of ['/v1/threads/thread-1111', '/v1/threads/thread-2222', '/made/up', '/v1/made-up', '/other']) await fetch(`${url}${path}`)
@@ -65,6 +79,23 @@ t.test('requests are counted and timed by the pattern of their route, so that id
   t.equal(read('parley_http_request_duration_seconds_count{method="GET",route="/v1/threads/:threadId"}'), 2)
   t.equal(read('parley_http_requests_total{method="GET",route="unknown",status="404"}'), 3)
   t.notMatch(await textOf(url), /thread-1111|made|\/other/)
+})
+
+t.test('an answer is counted and timed when its reader leaves, and a request that left before any answer is not', async (t) => {
+  const { url } = await startApp(t, { model: scriptedModel([['Slow', { hang: true }]]) })
+  const stream = await openStream(`${url}/v1/threads/thread-left/messages`, { text: 'Hi' })
+  await until('it speaks', () => stream.text() === 'Slow')
+  stream.leave()
+  const impatient = new AbortController()
+  const unanswered = post(`${url}/v1/agents/tester/run`, { input: 'Hi' }, { signal: impatient.signal })
+  await until('it runs', async () => (await metricsOf(url))('parley_runs_running') === 2)
+  impatient.abort()
+  await t.rejects(unanswered)
+  await until('its run ends with it', async () => (await metricsOf(url))('parley_runs_running') === 1)
+  const read = await metricsOf(url)
+  t.equal(read('parley_http_requests_total{method="POST",route="/v1/threads/:threadId/messages",status="200"}'), 1)
+  t.equal(read('parley_http_request_duration_seconds_count{method="POST",route="/v1/threads/:threadId/messages"}'), 1)
+  t.notMatch(await textOf(url), /agentId\/run/)
 })
 
 t.test('operations of the database are timed, each by its store and name', async (t) => {

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { abortable } from '../../streams/abortable.ts'
 import { issueReasons } from '../faults.ts'
-import { frozen } from './frozen.ts'
+import { frozen } from '../frozen.ts'
 import { shownSchema, type ShownOutput, type StateOutput, type Step, type StepContext, type StepOutput } from './step.ts'
 
 /**

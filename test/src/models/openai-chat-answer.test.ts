@@ -119,6 +119,16 @@ t.test('an answer that breaks off is provider_unavailable, after what it said', 
   t.match(broken('').error, { code: 'provider_unavailable' }, 'nothing at all')
 })
 
+t.test('an answer that has given its reason to finish is whole, wherever its stream is cut behind that', async (t) => {
+  const wire = sse([say({ content: 'Hi' }), stop])
+  const rest = sse([{ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 0 } } }]) + 'data: [DONE]\n\n'
+  for (let cut = 0; cut <= rest.length; cut++) {
+    const { events, error } = broken(wire + rest.slice(0, cut))
+    t.equal(error, undefined, `cut at ${cut}`)
+    t.match(finishOf(events), 'stop')
+  }
+})
+
 t.test('an error inside a good stream is mapped without its text', async (t) => {
   const secret = 'sk-test-SECRETSECRET'
   for (const [error, code] of [

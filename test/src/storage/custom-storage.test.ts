@@ -125,16 +125,6 @@ t.test('a storage that does not answer, or fails in another way than it should, 
   }
 })
 
-t.test('what is left of a storage that cannot be closed is told, and the others are closed', async (t) => {
-  const logged = loggedService()
-  const closed: string[] = []
-  const storage = (name: string, close: () => Promise<void>) => defineStorage({ name, open: async ({ openDatabase }) => ({ ...await openDatabase('file::memory:'), close }) })
-  const { storages } = await open(t, [{ key: 'a', storage: storage('stuck', async () => { throw new Error('still writing') }) }, { key: 'b', storage: storage('archive', async () => { closed.push('archive') }) }], logged)
-  await storages.close()
-  t.strictSame(closed, ['archive'])
-  t.match(logged.lines, [{ level: 40, storage: 'stuck' }])
-})
-
 t.test('threads of a storage that no agent has any more are warned of at start', async (t) => {
   const logged = loggedService()
   const database = await openTestDatabase(t, await testDatabaseUrl(t))
@@ -147,3 +137,21 @@ t.test('threads of a storage that no agent has any more are warned of at start',
 async function openWith (t: Test, openArchive: (context: { openDatabase: (url: string) => Promise<Storage> }) => Promise<Storage>): Promise<unknown> {
   return await open(t, [{ key: 'a', storage: defineStorage({ name: 'archive', open: openArchive }) }])
 }
+
+t.test('one that cannot be closed is logged, and holds up no other', async (t) => {
+  const logged = loggedService()
+  const closed: string[] = []
+  const storage = (name: string, close: () => Promise<void>) => defineStorage({
+    name,
+    open: async ({ openDatabase: openOther }) => {
+      const inside = await openOther(await testDatabaseUrl(t))
+      return { ...inside, close: async () => { await inside.close(); await close() } }
+    }
+  })
+  const stuck = storage('stuck', () => Promise.reject(new Error('its disk is gone')))
+  const other = storage('other', async () => { closed.push('other') })
+  const { storages } = await open(t, [{ key: 'first', storage: stuck }, { key: 'second', storage: other }], logged)
+  await storages.close()
+  t.strictSame(closed, ['other'])
+  t.match(logged.lines, [{ msg: 'a storage could not be closed', storage: 'stuck' }])
+})

@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
@@ -31,6 +33,28 @@ t.test('a source that fails breaks the sink, after what came before was written'
     yield 'b'
     await turn()
     await turn()
+    throw new Error('broken')
+  }
+})
+
+t.test('a response breaks off only after the last that was said before the failure, however late its reader takes it', async (t) => {
+  const story = 'x'.repeat(8 * 1024 * 1024)
+  for (const words of [['last words'], [story, 'last words']]) {
+    const server = createServer((_request, response) => { sendFrames(broken(words), response, { onFailure: () => {} }) })
+    t.teardown(() => server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo // it listens on a port
+    const socket = connect(port, '127.0.0.1', () => { socket.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n') })
+    await delay(50)
+    const heard: Buffer[] = []
+    for await (const chunk of socket as AsyncIterable<Buffer>) heard.push(chunk)
+    const text = Buffer.concat(heard).toString()
+    t.ok(text.endsWith('last words\r\n'), `and has no end: ${text.slice(-40)}`)
+    t.ok(text.length > words.join('').length)
+  }
+
+  async function * broken (words: readonly string[]) {
+    yield * words
     throw new Error('broken')
   }
 })
@@ -147,7 +171,7 @@ function send (source: AsyncIterable<string>, { slow = false, ...options }: Part
     decodeStrings: false,
     highWaterMark: slow ? 1 : 16_384,
     write (text: string, _encoding, done) {
-      heard.push(text)
+      if (text !== '') heard.push(text)
       if (slow) takeOne = () => { done() }
       else setImmediate(done)
     }
