@@ -17,7 +17,7 @@ export interface AgentChooser {
   forNewThread: (agentId: string | undefined, asking: Asking) => Agent
   /** Who answers in a thread; asking for another agent than its own is a conflict. */
   forThread: (thread: Thread | undefined, agentId: string | undefined, asking: Asking) => Agent
-  /** Who goes on in a thread: that is nobody's to allow any more. */
+  /** Who goes on in a thread: that is nobody's to allow any more. A conflict where that agent does not exist any more. */
   goingOn: (thread: Thread | undefined) => Agent
 }
 
@@ -27,7 +27,7 @@ export function createAgentChooser ({ agents, permissions, models }: AgentsAndPe
   function goingOn (thread: Thread | undefined): Agent {
     if (thread === undefined) throw notFound('thread')
     const agent = agents.find(thread.agentId)
-    if (agent === undefined) throw new AppError('configuration_error', "This thread's agent is not configured any more. Choose another with PATCH {agentId}.")
+    if (agent === undefined) throw new AppError('conflict', 'The agent of this thread does not exist any more. Choose another with PATCH {agentId}.')
     return reachable(agent)
   }
 
