@@ -31,13 +31,16 @@ export function titled (events: BatchStream<RunEventBody>, options: TitledOption
   return withTitle(events, title)
 
   async function title (): Promise<MadeTitle> {
+    let usage: MadeTitle['usage']
     try {
-      const { title: made, usage } = await makeTitle(deps.models.get(agent.model), question, { signal, titlePrompt: agent.titlePrompt })
-      const isKept = made !== undefined && await turns.suggestTitle(principal, threadId, made)
-      return { usage, title: isKept ? made : undefined }
+      const made = await makeTitle(deps.models.get(agent.model), question, { signal, titlePrompt: agent.titlePrompt })
+      usage = made.usage
+      if (made.failure !== undefined) throw made.failure.error
+      const isKept = made.title !== undefined && await turns.suggestTitle(principal, threadId, made.title)
+      return { usage, title: isKept ? made.title : undefined }
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ err: error, threadId }, 'no title could be made')
-      return { title: undefined, usage: undefined }
+      return { usage, title: undefined }
     }
   }
 }

@@ -24,6 +24,8 @@ export interface MadeTitle {
   /** Absent when the model gave none. */
   readonly title: string | undefined
   readonly usage: RunEventOf<'usage'> | undefined
+  /** Why the model gave none. */
+  readonly failure?: { readonly error: unknown } | undefined
 }
 
 export interface TitleOptions {
@@ -31,7 +33,7 @@ export interface TitleOptions {
   readonly titlePrompt?: TitlePromptHook | undefined
 }
 
-/** A title from the user's words, 3 to 5 of them, at most 80 characters, and what it took. Throws what the model failed with. */
+/** A title from the user's words, 3 to 5 of them, at most 80 characters, and what it took, also where the model failed. */
 export async function makeTitle (model: Model, question: string, { signal, titlePrompt }: TitleOptions): Promise<MadeTitle> {
   const request = {
     instructions: await titlePrompt?.(question, instructions) ?? instructions,
@@ -41,8 +43,7 @@ export async function makeTitle (model: Model, question: string, { signal, title
     settings: { maxOutputTokens: 200 }
   } as const
   const { text, usage, failure } = await sideCall(model, request, { timeouts, signal: AbortSignal.any([signal, AbortSignal.timeout(totalMs)]), maxCharacters: maxAnswerLength })
-  if (failure !== undefined) throw failure.error
-  return { usage, title: tidy(text) }
+  return failure === undefined ? { usage, title: tidy(text) } : { usage, title: undefined, failure }
 }
 
 /**

@@ -136,3 +136,13 @@ async function start (t: Test, script: Parameters<typeof scriptedModel>[0] = [['
 function ids ({ items }: { items: ReadonlyArray<{ id: string }> }): string[] {
   return items.map(({ id }) => id)
 }
+
+t.test('a title that its model broke off counts among what the thread took', async (t) => {
+  const model = scriptedModel([['Hello', { waitMs: 150 }, ' there'], ['Half a', { throw: new Error('cut') }]])
+  const { url } = await startApp(t, { model, agents: [{ key: 'tester', titleGeneration: true }] })
+  await post(`${url}/v1/threads/titled-thread/messages`, { text: 'Hi' })
+  t.equal(model.requests.length, 2)
+  const { items } = await getJson(`${url}/v1/threads/titled-thread/usage`)
+  t.match(items, [{ calls: 2 }])
+  t.equal((await getJson(`${url}/v1/threads/titled-thread`)).title, null)
+})

@@ -133,3 +133,14 @@ async function eventsOf (events: AsyncIterable<readonly RunEventBody[]>): Promis
   for await (const batch of events) all.push(...batch)
   return all
 }
+
+t.test('what a title took is told also where its model fails or is stopped', async (t) => {
+  const broken = await makeTitle(scriptedModel([['Half a', { throw: new Error('cut') }]]), 'question', { signal })
+  t.match(broken, { title: undefined, usage: { type: 'usage', estimated: true }, failure: { error: { message: 'cut' } } })
+  const stop = new AbortController()
+  const making = makeTitle(scriptedModel([['Half a', { hang: true }]]), 'question', { signal: stop.signal })
+  await delay(10)
+  stop.abort(new Error('stopped'))
+  t.match(await making, { title: undefined, usage: { type: 'usage', estimated: true }, failure: { error: { message: 'stopped' } } })
+  t.equal((await makeTitle(scriptedModel([[{ throw: new Error('refused') }]]), 'question', { signal })).usage, undefined, 'a model that said nothing took nothing')
+})
