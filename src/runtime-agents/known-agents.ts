@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
+import { oneAtATime } from '../streams/one-at-a-time.ts'
 import type { RuntimeAgent, RuntimeAgentStore } from './runtime-agent-store.ts'
 
 /** A runtime agent as this process knows it. */
@@ -40,20 +41,16 @@ export function createKnownAgents ({ store, know }: KnownAgentsOptions): KnownAg
   let byTenant = new Map<string, readonly KnownAgent[]>()
   let byId = new Map<string, KnownAgent>()
   let revision: number | undefined
-  let last: Promise<unknown> = Promise.resolve()
+  const alone = oneAtATime()
 
   return {
     find: (id) => byId.get(id),
     of: (tenantId) => byTenant.get(tenantId) ?? [],
     all: () => byId.values(),
-    upToDate: (work) => {
-      const result = last.then(async () => {
-        await refresh()
-        return await work({ refresh, put, remove })
-      })
-      last = result.catch(() => {}) // whoever asked is told
-      return result
-    }
+    upToDate: (work) => alone('agents', async () => {
+      await refresh()
+      return await work({ refresh, put, remove })
+    })
   }
 
   async function refresh (): Promise<void> {

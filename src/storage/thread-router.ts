@@ -1,7 +1,7 @@
 import { ownerOf, type Principal } from '../auth/principal.ts'
 import { AppError } from '../errors.ts'
 import type { RunLogger } from '../runtime/log.ts'
-import { oneAtATime } from './one-at-a-time.ts'
+import { oneAtATime } from '../streams/one-at-a-time.ts'
 import type { Owner, Placements } from './placements.ts'
 import type { ThreadStores } from './storage.ts'
 
