@@ -1,6 +1,5 @@
 import fp from 'fastify-plugin'
 import { createMetrics, type Metrics } from '../src/metrics/metrics.ts'
-import { onRequestEnd } from './request-end.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -14,8 +13,8 @@ const unknownRoute = 'unknown'
 export default fp(async (app) => {
   const metrics = createMetrics()
   app.decorate('metrics', metrics)
-  onRequestEnd(app, ({ method, routeOptions }, { elapsedTime }, { status }) => {
+  app.onRequestEnd(({ method, routeOptions }, { elapsedTime }, { status }) => {
     if (status !== undefined) metrics.http.answered({ method, route: routeOptions.url ?? unknownRoute, status, seconds: elapsedTime / 1000 })
   })
   app.addHook('onClose', async () => { metrics.close() })
-}, { name: 'metrics' })
+}, { name: 'metrics', dependencies: ['request-end'] })

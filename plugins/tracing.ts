@@ -2,7 +2,6 @@ import fp from 'fastify-plugin'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../src/config.ts'
 import type { RequestSpan, Tracing } from '../src/tracing/tracing.ts'
-import { onRequestEnd } from './request-end.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -34,9 +33,9 @@ export default fp<TracingPluginOptions>(async (app, options) => {
     if (request.span === undefined) done()
     else request.span.within(done)
   })
-  onRequestEnd(app, ({ span }, _reply, { status }) => { span?.end({ status }) })
+  app.onRequestEnd(({ span }, _reply, { status }) => { span?.end({ status }) })
   app.addHook('onClose', () => tracing.close())
-}, { name: 'tracing' })
+}, { name: 'tracing', dependencies: ['request-end'] })
 
 /** Loads what it takes only where a collector is configured. */
 async function openTracing ({ otelExporterOtlpEndpoint: endpoint, otelServiceName: serviceName, otelInstrumentationGenaiCaptureMessageContent: captured }: TracingPluginOptions, log: FastifyBaseLogger): Promise<Tracing | undefined> {

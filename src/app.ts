@@ -12,6 +12,7 @@ import pipelined from '../plugins/pipelined.ts'
 import principal from '../plugins/principal.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import readiness from '../plugins/readiness.ts'
+import requestEnd from '../plugins/request-end.ts'
 import requestLog from '../plugins/request-log.ts'
 import services from '../plugins/services.ts'
 import streamReply from '../plugins/stream-reply.ts'
@@ -79,6 +80,7 @@ export async function buildApp ({ config, agents, agentKit, models, integrations
   app.setSerializerCompiler(serializerCompiler)
 
   await app.register(pipelined)
+  await app.register(requestEnd)
   await app.register(tracing, config)
   await app.register(metrics)
   await app.register(errors)

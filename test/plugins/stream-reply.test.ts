@@ -4,6 +4,7 @@ import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import closeSignal from '../../plugins/close-signal.ts'
 import metrics from '../../plugins/metrics.ts'
+import requestEnd from '../../plugins/request-end.ts'
 import streamReply from '../../plugins/stream-reply.ts'
 import { sseHeaders } from '../../src/protocols/sse.ts'
 import { until } from '../helpers/app.ts'
@@ -57,9 +58,24 @@ t.test('a stream closes its connection for a client that asked for it, and keeps
   async function * frames (): AsyncGenerator<string, void> { yield 'said' }
 })
 
+t.test('what a client asked with is not held for as long as it is answered', async (t) => {
+  const app = await streamingApp(t)
+  let held: unknown = 'unknown'
+  app.post('/', async (request, reply) => reply.stream(frames(() => { held = request.body }), sseHeaders))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.equal(await (await fetch(url, { method: 'POST', body: JSON.stringify({ messages: ['long'] }), headers: { 'content-type': 'application/json' } })).text(), 'said')
+  t.equal(held, undefined)
+
+  async function * frames (look: () => void): AsyncGenerator<string, void> {
+    look()
+    yield 'said'
+  }
+})
+
 async function streamingApp (t: Test) {
   const app = Fastify({ forceCloseConnections: true })
   t.teardown(() => app.close())
+  await app.register(requestEnd)
   await app.register(metrics)
   await app.register(closeSignal)
   await app.register(streamReply, { heartbeatMs: 10 })
