@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 /**
  * The chunks of a body as they come; bytes that came together are one. Throws what breaks the body, also when it ends
  * without saying so. Who leaves early leaves the rest of the body unread, and nothing of ours on it. By hand, because
- * Node's own iterator of a stream is as large as all else that is held of an open answer.
+ * Node's own iterator of a stream brings a dozen listeners for each open answer.
  */
 export function bodyChunks (body: Readable): AsyncIterable<Buffer> {
   return { [Symbol.asyncIterator]: () => iterate(body) }

@@ -30,7 +30,7 @@ interface Sending {
 /**
  * Writes the text of a source to a response, or another sink, and ends it. All that the source gives within one turn of
  * the event loop is one write, and the last of it goes with the end. It takes no more from the source than the sink
- * takes, and closes it when the sink closes. Straight to the sink: a stream between them is as large as all else that
+ * takes, and closes it when the sink closes. Straight to the sink: a stream between them would be a seventh more of what
  * is held of an idle answer.
  */
 export function sendFrames (source: AsyncIterable<string>, sink: Writable, { silence, onFailure }: SendFramesOptions): void {
